@@ -1,0 +1,63 @@
+"""pandas_dp: the pandas accessor for differential privacy.
+
+Importing it gives every DataFrame and Series a ``.dp`` accessor.  ``df.dp.protect(epsilon=1.0)`` attaches a privacy
+budget; ``count``, ``sum`` and ``mean`` on what it returns, and on what is derived from that, are differentially private and
+charged, until the budget is gone.
+"""
+
+from __future__ import annotations
+
+from pandas_dp.accessor import DataFrameDP, SeriesDP, dp
+from pandas_dp.accounting import Epsilon
+from pandas_dp.errors import (
+    AlreadyProtected,
+    BoundsError,
+    BudgetExhausted,
+    ColumnError,
+    ComputationFailed,
+    DPError,
+    LargeBudgetWarning,
+    LineageError,
+    NotProtected,
+    ParameterError,
+    ParameterTypeError,
+    SchemaError,
+    SchemaViolation,
+    SessionClosed,
+    SessionConflict,
+    UnsupportedDtype,
+)
+from pandas_dp.release import Preview
+from pandas_dp.results import NoisyFloat, NoisyInt, Release
+from pandas_dp.session import Session
+
+__all__ = [
+    "AlreadyProtected",
+    "BoundsError",
+    "BudgetExhausted",
+    "ColumnError",
+    "ComputationFailed",
+    "DPError",
+    "DataFrameDP",
+    "Epsilon",
+    "LargeBudgetWarning",
+    "LineageError",
+    "NoisyFloat",
+    "NoisyInt",
+    "NotProtected",
+    "ParameterError",
+    "ParameterTypeError",
+    "Preview",
+    "Release",
+    "SchemaError",
+    "SchemaViolation",
+    "SeriesDP",
+    "Session",
+    "SessionClosed",
+    "SessionConflict",
+    "UnsupportedDtype",
+    "__version__",
+    "dp",
+]
+
+__version__ = "0.1.0"

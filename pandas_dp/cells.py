@@ -1,0 +1,206 @@
+"""The closed set of cell kinds, and every sensitivity in the project.
+
+A statistic is a noisy histogram of unit mass: each record spreads integers over a few cells, and a release adds
+integer noise to the cells' totals.  What one unit can move the vector of totals by, in L1, is decided here and
+nowhere else.  This module reads no values: it turns public bounds into a public integer grid.
+
+A :class:`Grid` gives every value of a column an integer *step*, the same on every engine: the integers themselves where they
+are exact (``int``, ``bool``, datetimes in their unit), else about ``2**30`` steps of the bounds' width.  From the steps of the
+present records an engine returns two exact integers, their number and their sum (:class:`Moments`); every cell's
+total is an integer combination of these.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "Moments", "l1_sensitivity", "mean_cells", "present", "rows", "signed_sum"]
+
+_STEP_BITS = 30
+_FAR = 2**8  # bounds this many widths away from zero are shifted to the origin first
+
+
+@dataclass(frozen=True, slots=True)
+class IntGrid:
+    """Values that are integers: a step is the clamped value itself.
+
+    Attributes
+    ----------
+    first, last : int
+        The bounds, inclusive; ``first < last``.
+    """
+
+    first: int
+    last: int
+
+    @property
+    def unit(self) -> Fraction:
+        """The worth of one step."""
+        return Fraction(1)
+
+    @property
+    def offset(self) -> int:
+        """The value, in steps, of step 0."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class FloatGrid:
+    """Floats, clamped to ``[lower, upper]`` and rounded to a grid that depends on the bounds alone.
+
+    ``step(x) = round((clamp(x) - origin) / g)`` with ``g`` a power of two, by adding ``magic = 1.5 * 2**52 * g``: the bits of the sum,
+    read as an integer, are those of ``magic`` plus the step.  Every operation is one IEEE 754 operation on one value and monotone, so the
+    steps of all records lie between those of the bounds, which are computed the same way.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The bounds.
+    origin : float
+        Subtracted after clamping: 0, or for bounds far from zero a multiple of ``g`` next to ``lower``.
+    g : float
+        The grid's spacing, a power of two.
+    first, last : int
+        The steps of the bounds.
+    """
+
+    lower: float
+    upper: float
+    origin: float
+    g: float
+    first: int
+    last: int
+
+    @classmethod
+    def between(cls, lower: float, upper: float) -> FloatGrid:
+        """Lay a grid of about ``2**30`` steps over the bounds."""
+        width = upper - lower
+        g = math.ldexp(1.0, math.frexp(width)[1] - _STEP_BITS)
+        far = max(abs(lower), abs(upper)) > _FAR * width
+        origin = g * round(lower / g) if far else 0.0
+        magic = 1.5 * 2.0**52 * g
+        return cls(
+            lower,
+            upper,
+            origin,
+            g,
+            _bits((lower - origin) + magic) - _bits(magic),
+            _bits((upper - origin) + magic) - _bits(magic),
+        )
+
+    @property
+    def magic(self) -> float:
+        """The number whose addition rounds to the grid."""
+        return 1.5 * 2.0**52 * self.g
+
+    @property
+    def unit(self) -> Fraction:
+        """The worth of one step."""
+        return Fraction(self.g)
+
+    @property
+    def offset(self) -> int:
+        """The value, in steps, of step 0."""
+        return int(Fraction(self.origin) / Fraction(self.g))
+
+
+def _bits(number: float) -> int:
+    return int(struct.unpack("<q", struct.pack("<d", number))[0])
+
+
+Grid = IntGrid | FloatGrid
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What an engine counts exactly: the records, and the sum of their steps."""
+
+    count: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One integer total: ``per_record * records + per_step * (sum of steps)`` of one column.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column; records with a missing value there contribute nothing.  Ignored if ``everything``.
+    grid : Grid or None
+        How values become steps; None where only presence counts.
+    per_record, per_step : int
+        The contribution of a record at step ``s`` is ``per_record + per_step * s``.
+    everything : bool
+        Count all rows, whatever their values.
+    """
+
+    column: Hashable
+    grid: Grid | None
+    per_record: int
+    per_step: int
+    everything: bool = False
+
+    def of(self, moments: Moments) -> int:
+        """Return the total."""
+        return self.per_record * moments.count + self.per_step * moments.total
+
+    def at(self, step: int) -> int:
+        """Return what one record at ``step`` contributes."""
+        return self.per_record + self.per_step * step
+
+
+def rows() -> tuple[Cell, ...]:
+    """One cell: every record counts 1."""
+    return (Cell(None, None, 1, 0, everything=True),)
+
+
+def present(column: Hashable) -> tuple[Cell, ...]:
+    """One cell: every record with a value in ``column`` counts 1."""
+    return (Cell(column, None, 1, 0),)
+
+
+def signed_sum(column: Hashable, grid: Grid) -> tuple[Cell, ...]:
+    """One signed cell: every record counts its clamped value, in steps from the value 0."""
+    return (Cell(column, grid, grid.offset, 1),)
+
+
+def mean_cells(column: Hashable, grid: Grid) -> tuple[Cell, Cell]:
+    """Two cells: a record at height ``k`` of the ``m`` steps between the bounds counts ``(k, m - k)``: always mass ``m``."""
+    return Cell(column, grid, -grid.first, 1), Cell(column, grid, grid.last, -1)
+
+
+def l1_sensitivity(cells: Sequence[Cell], max_rows: int = 1) -> int:
+    """Return by how much adding or removing one unit can move the totals, summed over the cells.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Cells that are released together, of one column.
+    max_rows : int
+        How many records of a unit count.
+
+    Returns
+    -------
+    int
+        ``max_rows`` times the largest sum of absolute contributions of one record.  Contributions are linear in the step, so the sum of their
+        absolute values is convex and largest at a bound.
+
+    Notes
+    -----
+    Neighbouring relation: one unit is added or removed.  Count: 1.  Sum over ``[L, U]``: ``max(|L|, |U|)`` [1]_.  Mean:
+    ``|k| + |m - k| = m``, so that the whole ε serves each of the two cells.
+
+    References
+    ----------
+    .. [1] C. Dwork, A. Roth. The algorithmic foundations of differential privacy. 2014, definition 3.1 (ℓ1-sensitivity).
+    """
+    ends = {step for cell in cells if cell.grid is not None for step in (cell.grid.first, cell.grid.last)} or {0}
+    return max_rows * max(sum(abs(cell.at(step)) for cell in cells) for step in ends)

@@ -1,0 +1,148 @@
+"""The pandas engine: one pass over each column, in blocks, into exact integers.
+
+Reads values of every supported dtype as NumPy blocks with a mask of what is missing.  Never calls a pandas reduction: those round,
+wrap and differ between versions.  Must not raise or warn because of a value.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pandas_dp.cells import Cell, Grid, Moments
+from pandas_dp.engines.kernel import BLOCK, step_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["totals"]
+
+Block = tuple["NDArray[Any]", "NDArray[np.bool_] | None"]
+_NAT = np.iinfo(np.int64).min
+
+
+def totals(frame: pd.DataFrame | pd.Series[Any], cells: Sequence[Cell], *, unit: NDArray[np.bool_] | None = None) -> list[int]:
+    """Return the exact total of every cell; see :mod:`pandas_dp.engines` for the contract."""
+    measured: dict[tuple[bool, Hashable, Grid | None], Moments] = {}
+    answer = []
+    with np.errstate(all="ignore"):
+        for cell in cells:
+            key = (cell.everything, cell.column, cell.grid)
+            if key not in measured:
+                measured[key] = _moments(frame, cell, unit)
+            answer.append(cell.of(measured[key]))
+    return answer
+
+
+def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None) -> Moments:
+    if cell.everything:
+        return Moments(len(frame) if unit is None else int(np.count_nonzero(unit)), 0)
+    series = frame if isinstance(frame, pd.Series) else frame[cell.column]
+    length = len(series)
+    if cell.grid is None:
+        return Moments(sum(_present(series, start, unit) for start in range(0, length, BLOCK)), 0)
+    read = _reader(series)
+    steps = step_sum(cell.grid, min(length, BLOCK))
+    for start in range(0, length, BLOCK):
+        values, missing = read(start, start + BLOCK)
+        if unit is not None:
+            counted = unit[start : start + BLOCK]
+            values = values[counted]
+            missing = None if missing is None else missing[counted]
+        steps.add(values, missing)
+    return steps.moments()
+
+
+def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> int:
+    part = series.array[start : start + BLOCK]
+    absent = np.asarray(pd.isna(part), dtype=np.bool_)
+    if isinstance(series.dtype, (pd.Float32Dtype, pd.Float64Dtype)):
+        # NaN and NA may live side by side there, and which of them isna() sees depends on the version.
+        absent = absent | np.isnan(part.to_numpy(dtype=np.float64, na_value=0.0))
+    if unit is not None:
+        absent = absent | ~unit[start : start + BLOCK]
+    return len(absent) - int(np.count_nonzero(absent))
+
+
+def _reader(series: pd.Series[Any]) -> Callable[[int, int], Block]:
+    """Return a function that reads rows ``start`` to ``stop`` as a NumPy array and a mask."""
+    dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        return _arrow_reader(series, dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return _zoned_reader(series)
+    if not isinstance(dtype, np.dtype):
+        return _masked_reader(series)
+    array = series.to_numpy()
+    if dtype.kind in "mM":
+        return lambda start, stop: _times(array[start:stop])
+    if dtype.kind == "O":
+        return lambda start, stop: (_numbers(array[start:stop]), None)
+    return lambda start, stop: (array[start:stop], None)
+
+
+def _times(values: NDArray[Any]) -> Block:
+    ints = values.view(np.int64)
+    return ints, ints == _NAT
+
+
+def _zoned_reader(series: pd.Series[Any]) -> Callable[[int, int], Block]:
+    array: Any = series.array
+    return lambda start, stop: _times(np.asarray(array[start:stop].tz_convert(None)))
+
+
+def _masked_reader(series: pd.Series[Any]) -> Callable[[int, int], Block]:
+    array: Any = series.array
+    numpy_dtype = np.dtype(bool) if isinstance(series.dtype, pd.BooleanDtype) else np.dtype(series.dtype.type)
+
+    def read(start: int, stop: int) -> Block:
+        part = array[start:stop]
+        return part.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0)), np.asarray(part.isna())
+
+    return read
+
+
+def _arrow_reader(series: pd.Series[Any], dtype: pd.ArrowDtype) -> Callable[[int, int], Block]:
+    import pyarrow as pa
+
+    arrow = dtype.pyarrow_dtype
+    if pa.types.is_timestamp(arrow) or pa.types.is_duration(arrow):
+        target = pa.int64()
+    elif pa.types.is_decimal(arrow):
+        target = pa.float64()
+    else:
+        target = arrow
+    array: Any = series.array
+
+    def read(start: int, stop: int) -> Block:
+        part = pa.array(array[start:stop])
+        if isinstance(part, pa.ChunkedArray):
+            part = part.combine_chunks()
+        missing = part.is_null().to_numpy(zero_copy_only=False)
+        values = part.cast(target).fill_null(pa.scalar(0).cast(target)).to_numpy(zero_copy_only=False)
+        return values, missing
+
+    return read
+
+
+def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
+    """Read Python objects as doubles; what is no real number is missing, whatever it is."""
+    return np.fromiter((_number(cell) for cell in cells), dtype=np.float64, count=len(cells))
+
+
+def _number(cell: object) -> float:
+    if not isinstance(cell, (int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)):
+        return math.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf if cell > 0 else -math.inf
+    except Exception:  # noqa: BLE001  (a signalling NaN, or a subclass that misbehaves: no value may raise)
+        return math.nan

@@ -1,0 +1,205 @@
+"""The one audited path from a protected frame to a released number.
+
+The only module that holds data, budget and noise at once; read it when auditing a privacy claim.  The order is fixed:
+
+1. check the arguments against public facts (names, dtypes, declarations);
+2. check row identity (labels only);
+3. charge the budget, atomically;
+4. read the data: exact integer totals;
+5. add integer noise of scale sensitivity / ε to every total;
+6. finish: post-processing of noisy totals.
+
+Nothing before 3 reads a value.  Nothing after 3 refunds, and whatever fails there fails alike for every frame.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pandas_dp.accounting import Epsilon
+from pandas_dp.cells import Cell, l1_sensitivity
+from pandas_dp.engines.pandas import totals
+from pandas_dp.errors import ComputationFailed, ParameterError
+from pandas_dp.mechanisms import discrete_laplace
+from pandas_dp.noise import is_private
+from pandas_dp.public import PublicFrame
+from pandas_dp.registry import require
+from pandas_dp.results import Release, check_level, plus_minus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from pandas_dp.results import Estimate
+    from pandas_dp.session import Session
+    from pandas_dp.statistics.basic import Query, Statistic
+    from pandas_dp.units import Selection
+
+__all__ = ["Preview", "answer", "preview"]
+
+MECHANISM = "discrete Laplace"
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One column's share of a release: its statistic, its cells, and the scale of the noise on each."""
+
+    statistic: Statistic
+    cells: tuple[Cell, ...]
+    scale: Fraction
+
+
+def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], Query], epsilon: object | None) -> Any:
+    """Answer a query, or raise before anything is read or charged.
+
+    Parameters
+    ----------
+    frame : DataFrame or Series
+        Derived from a protected frame.
+    build : callable
+        Turns public facts into the query.
+    epsilon : number or None
+        The query's ε; None for the session's equal share.
+    """
+    protected = require(frame)
+    session, roster = protected.session, protected.roster
+    session.accountant.check_open()
+    query = build(PublicFrame(frame, protected.facts))
+    exact = session.query_epsilon(epsilon)
+    parts = _parts(query, exact, roster.max_rows)
+    selection = roster.identify(frame)
+    private = is_private()
+    entry = session.accountant.charge(
+        exact,
+        frame=protected.handle,
+        query=query.text,
+        mechanism=MECHANISM,
+        scale=max(part.statistic.answer_scale(part.scale) for part in parts),
+        margin=_margin_before(parts),
+        private=private,
+    )
+    estimates = None
+    with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
+        estimates = _measure(frame, parts, selection)
+    if estimates is None:
+        raise ComputationFailed.after_charge(query.text)
+    release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private)
+    session.record(release)
+    return release.value
+
+
+def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
+    """Divide ε equally over the columns and set each scale: sensitivity / ε, exactly."""
+    share = Fraction(epsilon) / len(query.statistics)
+    parts = []
+    for statistic in query.statistics:
+        cells = statistic.cells()
+        parts.append(_Part(statistic, cells, l1_sensitivity(cells, max_rows) / share))
+    return parts
+
+
+def _measure(frame: pd.DataFrame | pd.Series[Any], parts: list[_Part], selection: Selection) -> tuple[Estimate, ...]:
+    """Read, add noise, finish.  Runs after the charge."""
+    exact = totals(frame, [cell for part in parts for cell in part.cells], unit=selection.counted())
+    estimates = []
+    for part in parts:
+        noise = discrete_laplace(part.scale)
+        noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
+        estimates.append(part.statistic.finish(noisy, part.scale))
+    return tuple(estimates)
+
+
+def _margin_before(parts: list[_Part]) -> float:
+    """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
+    width = parts[0].statistic.half_width_before(parts[0].scale, LEVEL, None) if len(parts) == 1 else None
+    return float(width) if isinstance(width, (int, float)) else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a query would cost and how far off its answer could be.  Nothing was spent or read.
+
+    Attributes
+    ----------
+    query : str
+        Its text.
+    epsilon : Epsilon
+        What it would cost.
+    remaining : Epsilon
+        What would be left, or would be missing if negative.
+    half_width : number or dict
+        The ± of the answer at ``level``; per column if there are several.  For a mean, the ± at either end of the bounds,
+        where it is largest: up to a third less in the middle.
+    level : float
+        The confidence level.
+    """
+
+    query: str
+    epsilon: Epsilon
+    remaining: Epsilon
+    half_width: Any
+    level: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget allows it now."""
+        return Fraction(self.remaining) >= 0
+
+    def __repr__(self) -> str:
+        """Return cost, error and what would be left."""
+        widths = self.half_width if isinstance(self.half_width, dict) else {"": self.half_width}
+        shown = ", ".join(f"{name}{': ' if name else ''}{_margin_text(width)}" for name, width in widths.items())
+        left = f"would leave {self.remaining!r}" if self.fits else f"is {Epsilon(-self.remaining)!r} too much"
+        return f"<Preview {self.query}: {self.epsilon!r} {left}; {shown} at {self.level:.0%}>"
+
+
+def _margin_text(width: Any) -> str:
+    return "±" + (plus_minus(0, width) if isinstance(width, int) else plus_minus(0.0, width)).rsplit("±", 1)[1].strip()
+
+
+def preview(
+    frame: pd.DataFrame | pd.Series[Any],
+    build: Callable[[PublicFrame], Query],
+    epsilon: object | None,
+    rows: object | None,
+    level: float,
+) -> Preview:
+    """Work out cost and error of a query from public facts and earlier releases."""
+    protected = require(frame)
+    session = protected.session
+    check_level(level)
+    query = build(PublicFrame(frame, protected.facts))
+    exact = session.query_epsilon(epsilon)
+    size = _checked_rows(rows) if rows is not None else _last_count(session)
+    widths = []
+    for part in _parts(query, exact, protected.roster.max_rows):
+        width = part.statistic.half_width_before(part.scale, level, size)
+        if width is None:
+            raise ParameterError.rows_needed()
+        widths.append(width)
+    half_width = widths[0] if query.columns is None else dict(zip(query.columns, widths, strict=True))
+    return Preview(query.text, exact, Epsilon(session.remaining - exact), half_width, level)
+
+
+def _checked_rows(rows: object) -> int:
+    number: int | None = None
+    try:
+        number = int(rows)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or number < 1:
+        raise ParameterError.number("rows", "a number of rows of at least 1")
+    return number
+
+
+def _last_count(session: Session) -> int | None:
+    """Return the last released count, which is public by now."""
+    for release in reversed(session.releases):
+        if release.query.startswith("count("):
+            return max(1, int(release.estimates[0].value))
+    return None

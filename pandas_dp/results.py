@@ -1,0 +1,237 @@
+"""What a query returns: plain numbers that remember their error, and the record of a release.
+
+Everything here is already released: noisy totals and public parameters, so that reading, copying, printing
+or pickling an answer any number of times tells nothing more.  No object here may refer to a frame or a session.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import pandas as pd
+
+from pandas_dp.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from pandas_dp.accounting import Epsilon
+
+__all__ = ["Estimate", "NoisyFloat", "NoisyInt", "Release", "check_level", "plus_minus"]
+
+
+_PLAIN = 1e16  # beyond, and below 10**-12, powers of ten are easier to read
+_PLACES = 12
+
+
+class Estimate(Protocol):
+    """One finished number: a value and how far off it may be, from noisy totals alone."""
+
+    @property
+    def value(self) -> Any:
+        """The answer: int, float, Timestamp or Timedelta."""
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Return lower and upper end of the interval that covers the exact (clamped) answer at ``level``."""
+
+    def half_width(self, level: float) -> Any:
+        """Return the distance from the value to the farther end of the interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The record of one query: what was asked, what it cost, what was answered.
+
+    Attributes
+    ----------
+    number : int
+        The entry of the ledger that paid for it.
+    query : str
+        Its text.
+    frame : str
+        The handle of the protected frame.
+    epsilon : Epsilon
+        What was charged, for all columns together.
+    mechanism : str
+        For example ``"discrete Laplace"``.
+    columns : tuple of Hashable or None
+        The columns of a Series answer; None for a scalar.
+    estimates : tuple of Estimate
+        One per column.
+    private : bool
+        False if the noise was the repeatable one of ``pandas_dp.testing``.
+    """
+
+    number: int
+    query: str
+    frame: str
+    epsilon: Epsilon
+    mechanism: str
+    columns: tuple[Hashable, ...] | None
+    estimates: tuple[Estimate, ...]
+    private: bool
+
+    @property
+    def value(self) -> Any:
+        """The answer as the query returned it: a number, or a Series with one row per column."""
+        if self.columns is None:
+            return _carry(self.estimates[0].value, self)
+        return self._series([estimate.value for estimate in self.estimates])
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Return the confidence interval of the answer.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1, both excluded.
+
+        Returns
+        -------
+        tuple of (lower, upper)
+            Each of the shape of the answer: numbers for a number, Series for a Series.
+
+        Notes
+        -----
+        It covers the exact answer over the *clamped* values with at least this probability over the noise;
+        sampling error is not part of it.  Free: it is computed from what was released.
+        """
+        check_level(level)
+        ends = [estimate.interval(level) for estimate in self.estimates]
+        if self.columns is None:
+            return ends[0]
+        return self._series([end[0] for end in ends]), self._series([end[1] for end in ends])
+
+    def half_width(self, level: float = 0.95) -> Any:
+        """Return the ± at ``level``: the distance from the answer to the farther end of its interval."""
+        check_level(level)
+        widths = [estimate.half_width(level) for estimate in self.estimates]
+        return widths[0] if self.columns is None else self._series(widths)
+
+    def _series(self, values: list[Any]) -> pd.Series[Any]:
+        return pd.Series(values, index=pd.Index(list(self.columns or ()), tupleize_cols=False))
+
+    def __repr__(self) -> str:
+        """Return the query, its answer and its price."""
+        if self.columns is None:
+            answer = plus_minus(self.estimates[0].value, self.half_width())
+        else:
+            answer = ", ".join(
+                f"{column}: {plus_minus(estimate.value, estimate.half_width(0.95))}"
+                for column, estimate in zip(self.columns, self.estimates, strict=True)
+            )
+        note = "" if self.private else ", repeatable noise: not private"
+        return f"<Release {self.number}: {self.query} = {answer} for {self.epsilon!r}{note}>"
+
+
+class _Noisy:
+    """What ``NoisyInt`` and ``NoisyFloat`` share."""
+
+    __slots__ = ()
+    release: Release
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """What the answer cost."""
+        return self.release.epsilon
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """Return (lower, upper) that cover the exact answer with probability ``level``; see ``Release.interval``."""
+        return self.release.interval(level)
+
+    def half_width(self, level: float = 0.95) -> Any:
+        """Return the ± at ``level``."""
+        return self.release.half_width(level)
+
+    def __repr__(self) -> str:
+        """Return the answer with its 95 % margin, such as ``38.72 ± 0.41``."""
+        return plus_minus(self, self.release.half_width())
+
+    def __copy__(self) -> _Noisy:
+        """Return the same, immutable number."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> _Noisy:
+        """Return the same, immutable number."""
+        return self
+
+
+class NoisyInt(_Noisy, int):
+    """A released ``int`` that carries its ε, its interval and its release.
+
+    Calculates, compares, formats and serialises as a plain ``int``; arithmetic returns plain numbers.
+    """
+
+    release: Release
+
+    def __new__(cls, value: int, release: Release) -> Self:
+        """Attach the release to the number."""
+        self = super().__new__(cls, value)
+        self.release = release
+        return self
+
+    def __str__(self) -> str:
+        """Return the plain number."""
+        return int.__repr__(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with the release."""
+        return NoisyInt, (int(self), self.release)
+
+
+class NoisyFloat(_Noisy, float):
+    """A released ``float`` that carries its ε, its interval and its release.
+
+    Calculates, compares, formats and serialises as a plain ``float``; arithmetic returns plain numbers.
+    """
+
+    release: Release
+
+    def __new__(cls, value: float, release: Release) -> Self:
+        """Attach the release to the number."""
+        self = super().__new__(cls, value)
+        self.release = release
+        return self
+
+    def __str__(self) -> str:
+        """Return the plain number."""
+        return float.__repr__(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with the release."""
+        return NoisyFloat, (float(self), self.release)
+
+
+def _carry(value: Any, release: Release) -> Any:
+    if isinstance(value, int):
+        return NoisyInt(value, release)
+    if isinstance(value, float):
+        return NoisyFloat(value, release)
+    return value  # Timestamp and Timedelta: no subclass survives pandas; the session keeps their release
+
+
+def check_level(level: float) -> None:
+    """Raise ``ParameterError`` unless ``0 < level < 1``."""
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise ParameterError.number("level", "a number between 0 and 1, such as 0.95")
+
+
+def plus_minus(value: Any, half_width: Any) -> str:
+    """Return ``value ± half_width`` with the margin to two significant digits and the value to the same place."""
+    if not isinstance(value, (int, float)):
+        return f"{value} ± {half_width}"
+    margin = float(half_width)
+    if margin <= 0:
+        return f"{float(value):.12g} ± 0"
+    if not math.isfinite(margin):
+        return f"{float(value):.6g} ± {margin}"
+    places = max(0, 1 - math.floor(math.log10(margin)))
+    if isinstance(value, int):
+        places = 0
+    if abs(value) >= _PLAIN or places > _PLACES:
+        return f"{float(value):.6g} ± {margin:.2g}"
+    # A margin may be rounded up, never down.
+    margin = math.ceil(margin * 10**places * (1 - 1e-12)) / 10**places
+    return f"{float(value) if places else int(value):.{places}f} ± {margin:.{places}f}"

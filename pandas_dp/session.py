@@ -1,0 +1,371 @@
+"""Sessions: a budget, what was bought with it, and ``protect()``, which attaches it to a frame.
+
+Everything that a session prints or returns is public or paid for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from pandas_dp import accounting, registry
+from pandas_dp.accounting import Accountant, Entry, Epsilon, as_epsilon
+from pandas_dp.errors import (
+    LargeBudgetWarning,
+    LineageError,
+    ParameterError,
+    ParameterTypeError,
+    SessionConflict,
+)
+from pandas_dp.schema import read_schema, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pandas_dp.domain import ColumnFacts
+    from pandas_dp.results import Release
+
+__all__ = ["Session", "protect"]
+
+_LARGE = 20
+_ENFORCE = ("raise", "clamp")
+
+
+_named: dict[str, tuple[Session, dict[str, object]]] = {}
+
+
+class Session:
+    """A privacy budget and everything that was bought with it.
+
+    Parameters
+    ----------
+    epsilon : int, float, str, Decimal, Fraction or NumPy scalar
+        The budget, taken exactly as typed.
+    name : str, optional
+        For the handles of its frames and the ledger.
+    queries : int, optional
+        The planned number of queries: one that names no ε gets the equal share ``epsilon / queries``.
+
+    Notes
+    -----
+    All answers of a session together are ε-differentially private for adding or removing one unit, whatever their order, number or
+    failures, threads included.  A session lives in one process: in a fork it is closed, and it cannot be pickled.
+
+    Examples
+    --------
+    >>> import pandas as pd, pandas_dp
+    >>> session = pandas_dp.Session(epsilon=1.0)
+    >>> visits = session.protect(pd.DataFrame({"age": [34, 51, 67]}))
+    >>> session.budget, session.spent, session.remaining
+    (ε=1, ε=0, ε=1)
+    """
+
+    def __init__(self, epsilon: object, *, name: str | None = None, queries: int | None = None) -> None:
+        budget = as_epsilon(epsilon)
+        self._name = _checked_name(name)
+        self._share = None if queries is None else Epsilon(budget / _checked_count("queries", queries))
+        self._accountant = Accountant(budget)
+        self._releases: list[Release] = []
+        if budget > _LARGE:
+            warnings.warn(
+                f"a budget of {budget!r} promises little: at ε=20 already, one person's data may change the odds of an "
+                "answer 500-million-fold. Budgets between 0.1 and 3 are usual.",
+                LargeBudgetWarning,
+                stacklevel=_caller_level(),
+            )
+
+    @property
+    def name(self) -> str | None:
+        """The session's name."""
+        return self._name
+
+    @property
+    def budget(self) -> Epsilon:
+        """What may be spent in all."""
+        return self._accountant.budget
+
+    @property
+    def spent(self) -> Epsilon:
+        """What has been charged, exactly."""
+        return self._accountant.spent
+
+    @property
+    def remaining(self) -> Epsilon:
+        """What is left, exactly."""
+        return self._accountant.remaining
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """All answers so far, oldest first; reading them is free."""
+        with accounting.LOCK:
+            return tuple(self._releases)
+
+    @property
+    def ledger(self) -> pd.DataFrame:
+        """Every charge as one row, also those whose computation failed.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
+            the answer), ``margin`` (± at 95 %; NaN where there is no single number) and ``private`` (False for repeatable test noise).
+        """
+        margins = {release.number: release for release in self.releases}
+        return pd.DataFrame(
+            [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
+            columns=["time", "frame", "query", "epsilon", "mechanism", "scale", "margin", "private"],
+        )
+
+    def split(self, shares: int | Sequence[object]) -> tuple[Epsilon, ...]:
+        """Divide what is left, exactly.
+
+        Parameters
+        ----------
+        shares : int or sequence of numbers
+            A number of equal shares, or weights.
+
+        Returns
+        -------
+        tuple of Epsilon
+            Their sum is ``remaining``.  Nothing is reserved or charged.
+
+        Examples
+        --------
+        >>> import pandas_dp
+        >>> pandas_dp.Session(epsilon=1).split(4)
+        (ε=0.25, ε=0.25, ε=0.25, ε=0.25)
+        >>> pandas_dp.Session(epsilon=1).split([2, 1])
+        (ε=2/3, ε=1/3)
+        """
+        if isinstance(shares, int):
+            weights: list[Fraction] = [Fraction(1)] * _checked_count("shares", shares)
+        elif isinstance(shares, (str, bytes)) or not hasattr(shares, "__iter__"):
+            raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
+        else:
+            weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
+            _checked_count("shares", len(weights))
+        whole = sum(weights)
+        left = Fraction(self.remaining)
+        return tuple(Epsilon(left * weight / whole) for weight in weights)
+
+    def protect(
+        self,
+        frame: pd.DataFrame,
+        *,
+        schema: object = None,
+        unit: Hashable | None = None,
+        max_rows: int | None = None,
+        name: str | None = None,
+        enforce: str = "raise",
+    ) -> pd.DataFrame:
+        """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
+        registry.refuse_protected(frame)
+        return _enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+
+    def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Take back a derived frame that lost its row labels but still has its unit column.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Derived from a frame of this session that was protected with ``unit=``; that column or index level must still be there, under its
+            name, with the values it had.
+
+        Returns
+        -------
+        DataFrame
+            A shallow copy that is answered like the protected frame, under the same ``max_rows``.
+
+        Raises
+        ------
+        LineageError
+            If the unit cannot be read, or holds a unit that the protected frame does not have.
+
+        Notes
+        -----
+        You vouch that each row was made from rows of its unit alone.  After ``groupby("ward").max()`` there may be a unit column whose rows
+        are about other people: do not adopt such a frame.
+        """
+        self._accountant.check_open()
+        for known in reversed(registry.protected_by(self)):
+            unit: Any = known.roster.unit
+            if unit is None:
+                continue
+            levels = list(frame.index.names)
+            if unit in frame.columns and isinstance(frame.columns.get_loc(unit), int):
+                values: Any = frame[unit]
+            elif levels.count(unit) == 1:
+                values = frame.index.get_level_values(levels.index(unit))
+            else:
+                continue
+            try:
+                known.roster.codes_of_units(values)
+            except LineageError:
+                continue
+            label = known.handle.rsplit("#", 1)[0]
+            return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label)
+        raise LineageError.no_unit_column()
+
+    def close(self) -> None:
+        """Answer no more.  Ledger and releases stay readable; the row labels kept for identification are freed."""
+        self._accountant.close()
+        registry.forget(self)
+
+    def query_epsilon(self, epsilon: object | None) -> Epsilon:
+        """Return a query's exact ε: its own, or the equal share."""
+        if epsilon is not None:
+            return as_epsilon(epsilon)
+        if self._share is None:
+            raise ParameterError.epsilon_missing()
+        return self._share
+
+    @property
+    def accountant(self) -> Accountant:
+        """The account; for ``release.py`` alone."""
+        return self._accountant
+
+    def record(self, release: Release) -> None:
+        """Keep an answer that was paid for."""
+        with accounting.LOCK:
+            self._releases.append(release)
+
+    def __repr__(self) -> str:
+        """Return name and budget: nothing here depends on data."""
+        label = f" {self._name!r}" if self._name else ""
+        return f"<Session{label}: {self.remaining!r} of {self.budget!r} left>"
+
+    def __copy__(self) -> Session:
+        """Return the same session: there is one budget."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Session:
+        """Return the same session: there is one budget."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled."""
+        raise SessionConflict.not_picklable()
+
+
+def protect(
+    frame: pd.DataFrame,
+    epsilon: object | None,
+    *,
+    schema: object,
+    unit: Hashable | None,
+    max_rows: int | None,
+    name: str | None,
+    queries: int | None,
+    enforce: str,
+    session: Session | None,
+) -> pd.DataFrame:
+    """Attach a session to a frame; the user's documentation is ``DataFrame.dp.protect``."""
+    registry.refuse_protected(frame)
+    if session is not None:
+        if not isinstance(session, Session):
+            raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session", type(session))
+        if epsilon is not None or queries is not None:
+            raise SessionConflict.mixed("epsilon= and queries=")
+        return _enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+    if epsilon is None:
+        raise ParameterError.budget_missing()
+    declared = None if schema is None else read_schema(schema, frame.columns)
+    parameters: dict[str, object] = {
+        "epsilon": as_epsilon(epsilon),
+        "unit": unit,
+        "max_rows": max_rows,
+        "queries": queries,
+        "enforce": enforce,
+        "schema": None if declared is None else declared[1],
+    }
+    _checked_name(name)
+    with accounting.LOCK:
+        if name is not None and name in _named:
+            opened, before = _named[name]
+            differences = [_difference(key, before[key], value) for key, value in parameters.items() if before[key] != value]
+            if differences:
+                raise SessionConflict.differs(name, differences)
+            opened.accountant.check_open()
+        else:
+            opened = Session(epsilon, name=name, queries=queries)
+        protected = _enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+        if name is not None:
+            # Only now: a protect() that failed has not taken the name.
+            _named.setdefault(name, (opened, parameters))
+    return protected
+
+
+def _enter(
+    session: Session,
+    frame: pd.DataFrame,
+    *,
+    schema: object,
+    unit: Hashable | None,
+    max_rows: int | None,
+    name: str | None,
+    enforce: str,
+) -> pd.DataFrame:
+    if not isinstance(frame, pd.DataFrame):
+        raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame", type(frame))
+    if enforce not in _ENFORCE:
+        raise ParameterError.choice("enforce", _ENFORCE)
+    if (unit is None) != (max_rows is None):
+        raise ParameterError.unit_and_rows()
+    rows = 1 if max_rows is None else _checked_count("max_rows", max_rows)
+    label = _checked_name(name) or session.name or "protected"
+    session.accountant.check_open()
+    facts: dict[Hashable, ColumnFacts] = {}
+    if schema is not None:
+        read, facts = read_schema(schema, frame.columns)
+        if enforce == "raise":
+            frame = validate(frame, read)
+    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label)
+
+
+def _checked_name(name: object) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise ParameterTypeError.wrong_kind("name", "a string", type(name))
+    if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
+        raise ParameterError.number("name", "a short, non-empty string without '#'")
+    return name
+
+
+def _checked_count(parameter: str, value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ParameterTypeError.wrong_kind(parameter, "a whole number", type(value))
+    number = int(value.__index__())
+    if not 1 <= number <= 10**9:
+        raise ParameterError.number(parameter, "a whole number of at least 1")
+    return number
+
+
+def _difference(key: str, before: object, now: object) -> str:
+    if key == "schema":
+        return "another schema"
+    return f"{key}: {before!r} before, {now!r} now"
+
+
+def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
+    margin: Any = entry.margin
+    if margin != margin and release is not None and release.columns is None:  # noqa: PLR0124  (NaN: not known before)
+        margin = release.half_width()
+    return (
+        entry.time, entry.frame, entry.query, entry.epsilon, entry.mechanism, entry.scale, margin, entry.private,
+    )  # fmt: skip
+
+
+def _caller_level() -> int:
+    """Return the stacklevel of the first caller outside this package, for the warning."""
+    import sys  # noqa: PLC0415
+
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):
+        frame = frame.f_back
+        level += 1
+    return level

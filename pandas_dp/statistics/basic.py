@@ -1,0 +1,155 @@
+"""count, sum and mean.
+
+Each builder turns public facts into a :class:`Query`: the statistics to release together, one per column.  References and figures are in the accessor's
+docstrings, sensitivities in :mod:`pandas_dp.cells`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pandas_dp.cells import Cell, l1_sensitivity, mean_cells, present, rows, signed_sum
+from pandas_dp.errors import UnsupportedDtype
+from pandas_dp.mechanisms import discrete_laplace
+from pandas_dp.statistics.estimates import CountEstimate, RatioEstimate, SumEstimate, worst_mean_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from pandas_dp.domain import Domain
+    from pandas_dp.public import PublicFrame
+
+__all__ = ["Query", "Statistic", "count", "mean", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, in public terms.
+
+    Attributes
+    ----------
+    text : str
+        For the ledger.
+    statistics : tuple of Statistic
+        One per column; the query's ε is divided among them, for they are about the same people.
+    columns : tuple of Hashable or None
+        The index of a Series answer; None for a scalar answer.
+    """
+
+    text: str
+    statistics: tuple[Statistic, ...]
+    columns: tuple[Hashable, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Rows, or the present values of a column."""
+
+    column: Hashable = None
+    everything: bool = True
+
+    def cells(self) -> tuple[Cell, ...]:
+        """One cell."""
+        return rows() if self.everything else present(self.column)
+
+    def finish(self, noisy: list[int], scale: Fraction) -> CountEstimate:
+        """Return the noisy count."""
+        return CountEstimate(noisy[0], scale)
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the noise's scale in rows."""
+        return float(scale)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+        """Return the ±, which depends on nothing private."""
+        return discrete_laplace(scale).half_width(level)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of clamped values: a lone signed cell."""
+
+    domain: Domain
+
+    def cells(self) -> tuple[Cell, ...]:
+        """One signed cell."""
+        return signed_sum(self.domain.column, self.domain.grid)
+
+    def finish(self, noisy: list[int], scale: Fraction) -> SumEstimate:
+        """Return the noisy sum."""
+        return SumEstimate(noisy[0], scale, self.domain)
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the noise's scale in the column's unit."""
+        return float(scale * self.domain.grid.unit)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+        """Return the ±, which depends on nothing private."""
+        return SumEstimate(0, scale, self.domain).half_width(level)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of clamped values: two cells, whose noise is added with the whole ε each."""
+
+    domain: Domain
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Two cells, ``(k, m - k)``."""
+        return mean_cells(self.domain.column, self.domain.grid)
+
+    def finish(self, noisy: list[int], scale: Fraction) -> RatioEstimate:
+        """Return the share of the first cell, between the bounds."""
+        return RatioEstimate(noisy[0], noisy[1], scale, self.domain)
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the scale of each cell's noise in the column's unit; the mean's is about a row count smaller."""
+        return float(scale * self.domain.grid.unit)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+        """Return the ± at either end of the bounds, where it is largest, for ``rows`` rows; None without them."""
+        if rows is None:
+            return None
+        mass = l1_sensitivity(self.cells())
+        share = worst_mean_half_width(scale, level, float(rows) * mass)
+        grid = self.domain.grid
+        return self.domain.decode_difference(Fraction(share) * mass * grid.unit)
+
+
+Statistic = Count | Sum | Mean
+
+
+def count(frame: PublicFrame, column: Hashable | None) -> Query:
+    """Count rows, or with a column its present values."""
+    if frame.is_series:
+        return Query("count()", (Count(frame.series, everything=False),), None)
+    if column is None:
+        return Query("count()", (Count(),), None)
+    frame.check(column)
+    return Query(f"count({column!r})", (Count(column, everything=False),), None)
+
+
+def total(frame: PublicFrame, column: object, bounds: object | None) -> Query:
+    """Sum one column or all with bounds."""
+    domains, single = frame.domains("sum", column, bounds)
+    for domain in domains:
+        if domain.kind.name == "datetime":
+            raise UnsupportedDtype.cannot("sum", domain.column, f"datetime64[{domain.kind.unit}]")
+    return _query("sum", Sum, domains, single=single)
+
+
+def mean(frame: PublicFrame, column: object, bounds: object | None) -> Query:
+    """Average one column or all with bounds."""
+    domains, single = frame.domains("mean", column, bounds)
+    return _query("mean", Mean, domains, single=single)
+
+
+def _query(name: str, kind: type[Sum | Mean], domains: list[Domain], *, single: bool) -> Query:
+    arguments = ", ".join(f"{d.column!r} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
+    return Query(
+        f"{name}({arguments})",
+        tuple(kind(domain) for domain in domains),
+        None if single else tuple(domain.column for domain in domains),
+    )
