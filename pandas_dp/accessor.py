@@ -1,7 +1,7 @@
 """The ``.dp`` accessors: signatures and the user's documentation.
 
 Stateless: ``__init__`` stores the object and does nothing else (pandas 3 builds an accessor at every access, and ``dir(frame)`` builds one, too).
-Nothing is computed here.  Every public method is a :func:`pandas_dp.previews.boundary`, which lets an error out without the stack that held the data.
+Nothing is computed here.  Every public method is a :func:`pandas_dp.errors.boundary`, which lets an error out without the stack that held the data.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 from pandas_dp import registry, release, session
-from pandas_dp.errors import DPError, ParameterTypeError
-from pandas_dp.previews import DataFramePreview, SeriesPreview, boundary
+from pandas_dp.errors import DPError, ParameterTypeError, boundary
+from pandas_dp.previews import DataFramePreview, SeriesPreview
 from pandas_dp.statistics import basic
 
 if TYPE_CHECKING:

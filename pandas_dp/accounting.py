@@ -27,6 +27,7 @@ __all__ = ["EPSILON_MAX", "EPSILON_MIN", "LOCK", "Accountant", "Entry", "Epsilon
 EPSILON_MIN = Fraction(1, 10**12)
 EPSILON_MAX = Fraction(10**6)
 _MAX_BITS = 256  # of numerator and denominator: exact sums of longer ones would grow without use
+_PLACES = 30  # of a decimal, beyond which the fraction is shorter
 _NUMBER = re.compile(r"[+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?|\d{1,80}/\d{1,80}", re.ASCII)
 
 LOCK = threading.RLock()
@@ -85,8 +86,16 @@ class Epsilon(Fraction):
 
     def __str__(self) -> str:
         """Return a decimal if it is exact and short, else the fraction."""
-        decimal = format(float(self), ".12g")
-        return decimal if Fraction(decimal) == self else super().__str__()
+        short = format(float(self), ".15g")
+        if Fraction(short) == self:
+            return short
+        twos = (self.denominator & -self.denominator).bit_length() - 1
+        fives = round(math.log(self.denominator >> twos, 5))
+        places = max(twos, fives)
+        if self.denominator != 2**twos * 5**fives or places > _PLACES:
+            return super().__str__()
+        digits = str(self.numerator * 10**places // self.denominator).rjust(places + 1, "0")
+        return f"{digits[:-places]}.{digits[-places:]}"
 
     def __repr__(self) -> str:
         """Return the amount with its unit."""
@@ -150,7 +159,7 @@ def _checked(number: Fraction, parameter: str) -> Epsilon:
 def _as_fraction(value: object, parameter: str) -> Fraction:
     if isinstance(value, (bool, np.bool_)):
         raise ParameterTypeError.number_type(parameter, type(value))
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, (int, np.integer)) and getattr(value, "dtype", np.dtype(int)).kind != "m":
         return Fraction(int(value))
     if isinstance(value, Fraction):
         return Fraction(value.numerator, value.denominator)

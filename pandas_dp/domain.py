@@ -179,6 +179,8 @@ def _arrow_kind(dtype: pd.ArrowDtype) -> Kind | None:
         return Kind("datetime", unit=arrow.unit, tz=arrow.tz)
     if pa.types.is_duration(arrow):
         return Kind("timedelta", unit=arrow.unit)
+    if pa.types.is_float16(arrow):
+        return None  # older versions of Arrow cannot convert it
     if pa.types.is_boolean(arrow) or pa.types.is_integer(arrow) or pa.types.is_floating(arrow):
         return _numpy_kind(np.dtype(arrow.to_pandas_dtype()))
     return None
@@ -215,6 +217,8 @@ def domain_of(statistic: str, column: Hashable, dtype: Any, facts: ColumnFacts |
     kind = kind_of(dtype)
     if kind is None or (kind.name == "object" and not (facts and facts.numeric)):
         raise UnsupportedDtype.cannot(statistic, column, dtype)
+    if statistic == "sum" and kind.name == "datetime":
+        raise UnsupportedDtype.cannot(statistic, column, f"datetime64[{kind.unit}]")
     declared = facts.both_bounds() if facts else None
     if given is not None:
         bounds = _parse_bounds(column, given)
@@ -271,9 +275,14 @@ def _exact(column: Hashable, kind: Kind, bounds: tuple[Any, Any], end: Any) -> F
         return Fraction(int(end))
     if isinstance(end, np.generic):
         end = end.item()
+    return _exact_number(column, bounds, end)
+
+
+def _exact_number(column: Hashable, bounds: tuple[Any, Any], end: Any) -> Fraction:
     if not isinstance(end, (int, float, Decimal, Fraction)):
         raise BoundsError.unusable(column, bounds, "are no numbers")
-    if isinstance(end, (float, Decimal)) and not math.isfinite(end):
+    finite = end.is_finite() if isinstance(end, Decimal) else not isinstance(end, float) or math.isfinite(end)
+    if not finite:
         raise BoundsError.unusable(column, bounds, "are not finite")
     if isinstance(end, Decimal) and abs(end.adjusted()) > 400:  # noqa: PLR2004  (before 10**n is written out)
         raise BoundsError.unusable(column, bounds, "are too large or too small for a double")
@@ -288,7 +297,7 @@ def _exact_time(column: Hashable, kind: Kind, bounds: tuple[Any, Any], end: Any)
         convert: Any = pd.Timestamp if kind.name == "datetime" else pd.Timedelta
         try:
             moment = convert(end)
-        except (ValueError, TypeError, OverflowError):
+        except Exception:  # noqa: BLE001  (pandas and its time zones raise many kinds)
             moment = None
     if moment is None or moment is pd.NaT:
         raise BoundsError.unusable(column, bounds, problem)
@@ -300,10 +309,12 @@ def _exact_time(column: Hashable, kind: Kind, bounds: tuple[Any, Any], end: Any)
             if moment.tzinfo is not None:
                 moment = moment.tz_convert("UTC").tz_localize(None)
         converted = moment.as_unit(kind.unit)
-    except (ValueError, TypeError, OverflowError):
+        if kind.name == "datetime":
+            _timestamp(int(converted.asm8.astype(np.int64)), kind)  # an answer may be as far as a bound, in the column's time zone
+    except Exception:  # noqa: BLE001  (as above; also times that a change of clocks skips or repeats)
         converted = None
     if converted is None:
-        raise BoundsError.unusable(column, bounds, f"cannot be written in the column's unit, {kind.unit}")
+        raise BoundsError.unusable(column, bounds, f"cannot be written in the column's unit and time zone ({kind.unit})")
     return Fraction(int(converted.asm8.astype(np.int64)))
 
 

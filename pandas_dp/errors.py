@@ -8,10 +8,16 @@ read from the data: an error is an answer nobody paid for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import datetime as dt
+import numbers
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 __all__ = [
     "AlreadyProtected",
@@ -30,6 +36,7 @@ __all__ = [
     "SessionClosed",
     "SessionConflict",
     "UnsupportedDtype",
+    "boundary",
 ]
 
 UNCHARGED = "Nothing was computed and nothing was spent."
@@ -98,6 +105,14 @@ class LineageError(DPError, ValueError):
             "reshape removes them). Keep the index; use join(table, on=...) or map instead of merge(); ask .dp before "
             "you aggregate; or name a unit column in protect(unit=..., max_rows=...) and hand the frame to "
             "df.dp.session.adopt(frame). " + UNCHARGED
+        )
+
+    @classmethod
+    def mixed(cls) -> Self:
+        return cls(
+            "this frame carries the marks of two protected frames: rows of both were joined or combined, and a budget answers for one. "
+            "Join before you protect, or keep them apart; two frames about the same people can share one budget with "
+            "pandas_dp.Session(epsilon=...).protect(frame), but not one row. " + UNCHARGED
         )
 
     @classmethod
@@ -247,7 +262,10 @@ class ParameterError(DPError, ValueError):
 
     @classmethod
     def unit_unknown(cls, unit: Hashable) -> Self:
-        return cls(f"unit={unit!r} must name exactly one column or index level of the frame.", parameter="unit")
+        return cls(
+            f"unit={_label(unit)} must name exactly one column or index level of the frame, with labels such as integers or strings.",
+            parameter="unit",
+        )
 
     @classmethod
     def rows_needed(cls) -> Self:
@@ -314,7 +332,17 @@ class BoundsError(ParameterError):
             f"bounds {_pair(bounds)} for {_where(column)} {problem}. {UNCHARGED}",
             parameter="bounds",
             column=column,
-            bounds=bounds,
+            bounds=_plain(bounds),
+        )
+
+    @classmethod
+    def unusable_unnamed(cls, bounds: object) -> Self:
+        return cls(
+            f"bounds {_pair(bounds)} do not serve for every numeric column of this frame. Name the column, or give a dict of column to "
+            f"(lower, upper). {UNCHARGED}",
+            parameter="bounds",
+            column=None,
+            bounds=_plain(bounds),
         )
 
     @classmethod
@@ -324,7 +352,7 @@ class BoundsError(ParameterError):
             f"call may only narrow them. {UNCHARGED}",
             parameter="bounds",
             column=column,
-            bounds=bounds,
+            bounds=_plain(bounds),
             declared=declared,
         )
 
@@ -352,14 +380,15 @@ class ColumnError(DPError, KeyError):
     @classmethod
     def absent(cls, column: Hashable, columns: Iterable[Hashable]) -> Self:
         shown_at_most = 12
-        names = [repr(name) for name in columns]
+        names = [_label(name) for name in columns]
         shown = ", ".join(names[:shown_at_most]) + (", ..." if len(names) > shown_at_most else "")
-        return cls(f"no column {column!r}; the frame has: {shown or 'no columns'}. {UNCHARGED}", column=column)
+        known = f" Of the columns that were protected it has: {shown}." if names else ""
+        return cls(f"this frame has no column {_label(column)}.{known} {UNCHARGED}", column=column)
 
     @classmethod
     def ambiguous(cls, column: Hashable) -> Self:
         return cls(
-            f"{column!r} names more than one column. Rename the columns, or select one level of a MultiIndex with the "
+            f"{_label(column)} names more than one column. Rename the columns, or select one level of a MultiIndex with the "
             f"full tuple. {UNCHARGED}",
             column=column,
         )
@@ -403,6 +432,12 @@ class SchemaError(DPError, ValueError):
         return cls(f"schema= must be a pandera DataFrameSchema or DataFrameModel (import pandera.pandas as pa), not {kind.__name__}.")
 
     @classmethod
+    def unreadable(cls) -> Self:
+        return cls(
+            "the schema's columns and checks could not be read. Try schema.validate(frame.head(0)), which shows what is wrong with it."
+        )
+
+    @classmethod
     def contradictory(cls, column: Hashable) -> Self:
         return cls(f"the schema's checks for {_where(column)} leave no room between lower and upper bound. Correct the schema.")
 
@@ -431,7 +466,15 @@ class SchemaViolation(DPError, ValueError):
 
 
 class ComputationFailed(DPError, RuntimeError):
-    """Something failed after the charge.  The cause is withheld: it could quote data."""
+    """Something failed that should not.  The cause is withheld: it could quote data."""
+
+    @classmethod
+    def unexpected(cls) -> Self:
+        return cls(
+            "this failed in an unforeseen way. The cause is withheld because it may quote data; df.dp.session.ledger shows whether "
+            "anything was charged. Check the arguments, and report a reproduction on made-up data.",
+            query="",
+        )
 
     @classmethod
     def after_charge(cls, query: str) -> Self:
@@ -443,6 +486,30 @@ class ComputationFailed(DPError, RuntimeError):
         )
 
 
+def boundary(method: Callable[P, R]) -> Callable[P, R]:
+    """Let an error out without its stack, whose frames hold the data that debuggers and rich tracebacks print.
+
+    Every public method that touches a frame is wrapped in it.  Errors of this module pass; an interrupt passes, stripped; what nobody
+    foresaw may quote data and becomes ``ComputationFailed``.  A call with wrong arguments fails before any frame of ours exists and stays what it is.
+    """
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        error: BaseException
+        try:
+            return method(*args, **kwargs)
+        except (DPError, KeyboardInterrupt, SystemExit) as raised:
+            error = raised
+        except Exception as raised:  # noqa: BLE001
+            ours = raised.__traceback__ is not None and raised.__traceback__.tb_next is not None
+            error = ComputationFailed.unexpected() if ours else raised
+        error.__cause__ = error.__context__ = None
+        del args, kwargs  # even what was passed in may be a column of the data
+        raise error.with_traceback(None)
+
+    return call
+
+
 def type_name(dtype: object) -> str:
     """Return a dtype's name without anything that depends on values (a Categorical's repr lists its categories)."""
     name = str(getattr(dtype, "name", dtype))
@@ -450,10 +517,39 @@ def type_name(dtype: object) -> str:
 
 
 def _where(column: Hashable) -> str:
-    return "the Series" if column is None else f"column {column!r}"
+    return "the Series" if column is None else f"column {_label(column)}"
+
+
+def _label(name: object) -> str:
+    """Return a name as it was typed; of anything that could hold data, the type."""
+    if isinstance(name, (str, bytes, numbers.Number, dt.date, dt.timedelta)) or name is None:
+        return repr(name)
+    if isinstance(name, tuple):
+        return "(" + ", ".join(map(_label, name)) + ")"
+    return f"of type {type(name).__name__}"
+
+
+_DIGITS = 40
+
+
+def _bound(bound: object) -> str:
+    if isinstance(bound, int) and bound.bit_length() > 4 * _DIGITS:
+        return f"an integer of {bound.bit_length()} bits"
+    if isinstance(bound, (str, numbers.Number, dt.date, dt.timedelta)) or (hasattr(bound, "dtype") and getattr(bound, "ndim", 1) == 0):
+        text = str(bound)
+        return text if len(text) <= _DIGITS else text[:_DIGITS] + "..."
+    return f"a {type(bound).__name__}"
+
+
+def _plain(bounds: object) -> tuple[object, ...] | None:
+    """Return bounds for an error's attribute: numbers, dates and texts as they are; nothing else is kept."""
+    if not isinstance(bounds, tuple):
+        return None
+    kept = all(isinstance(bound, (str, numbers.Number, dt.date, dt.timedelta)) and _bound(bound)[:2] != "an" for bound in bounds)
+    return bounds if kept else None
 
 
 def _pair(bounds: object) -> str:
     if isinstance(bounds, tuple):
-        return "(" + ", ".join(str(bound) for bound in bounds) + ")"
+        return "(" + ", ".join(map(_bound, bounds)) + ")"
     return f"of type {type(bounds).__name__}"

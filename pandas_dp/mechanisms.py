@@ -170,13 +170,13 @@ class DiscreteLaplace:
         return self._half_widths[level]
 
     def _half_width(self, level: float) -> int:
-        rate = float(self.rate)
-        k = max(0, math.ceil(math.log(2 / ((1 + math.exp(-rate)) * (1 - level))) / rate - 1))
-        while k > 0 and self.tail(k - 1) <= 1 - level:
-            k -= 1
-        while self.tail(k) > 1 - level:
-            k += 1
-        return k
+        low, high = -1, 1
+        while self.tail(high) > 1 - level:
+            low, high = high, 2 * high
+        while high - low > 1:  # by bisection: at large scales the tail, a float, is the same for many neighbours
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.tail(middle) > 1 - level else (low, middle)
+        return high
 
 
 class _Tables:

@@ -5,15 +5,15 @@ Nothing is computed here, and nothing below this module reads data or charges fo
 
 from __future__ import annotations
 
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pandas_dp import release
-from pandas_dp.errors import DPError
+from pandas_dp.errors import boundary
 from pandas_dp.statistics import basic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Hashable, Mapping
 
     import pandas as pd
 
@@ -21,25 +21,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[Any, Any] | list[Any]
 
-__all__ = ["DataFramePreview", "SeriesPreview", "boundary"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def boundary(method: Callable[P, R]) -> Callable[P, R]:
-    """Let an error leave without its stack, whose frames hold the data that debuggers and rich tracebacks print."""
-
-    @wraps(method)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return method(*args, **kwargs)
-        except DPError as raised:
-            error = raised
-        error.__cause__ = error.__context__ = None
-        raise error.with_traceback(None)
-
-    return call
+__all__ = ["DataFramePreview", "SeriesPreview"]
 
 
 class DataFramePreview:

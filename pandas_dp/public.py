@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.domain import ColumnFacts, Domain, domain_of, kind_of
-from pandas_dp.errors import BoundsError, ColumnError
+from pandas_dp.errors import BoundsError, ColumnError, ParameterError, ParameterTypeError, UnsupportedDtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -29,10 +29,15 @@ class PublicFrame:
         Only its columns and dtypes are looked at.
     facts : mapping of column to ColumnFacts
         What the schema declared.
+    known : set of Hashable
+        The columns that were protected, which an error may name; others can be named after data, as by ``get_dummies``.
     """
 
-    def __init__(self, frame: pd.DataFrame | pd.Series[Any], facts: Mapping[Hashable, ColumnFacts]) -> None:
+    def __init__(
+        self, frame: pd.DataFrame | pd.Series[Any], facts: Mapping[Hashable, ColumnFacts], known: frozenset[Hashable] = frozenset()
+    ) -> None:
         self.facts = facts
+        self._known = known
         if isinstance(frame, pd.Series):
             name, dtype = frame.name, frame.dtype
             self.series: Hashable = name
@@ -45,18 +50,19 @@ class PublicFrame:
             self.columns = frame.columns
             self._dtype = lambda column: frame[column].dtype
 
-    def check(self, column: Hashable) -> Hashable:
-        """Return the column if it names exactly one column, else raise ``ColumnError``."""
+    def check(self, column: Any) -> None:
+        """Pass if it names exactly one column, else raise ``ColumnError`` (or ``ParameterTypeError`` if it is no name)."""
+        if isinstance(column, (slice, list, set, dict)) or hasattr(column, "__array__") or column is None:
+            raise ParameterTypeError.wrong_kind("column", "the name of a column", type(column))
         place: object = None
         try:
             place = self.columns.get_loc(column)
-        except (KeyError, TypeError, ValueError):
+        except Exception:  # noqa: BLE001  (pandas raises many kinds, and some quote what they were given)
             place = None
         if place is None:
-            raise ColumnError.absent(column, self.columns)
+            raise ColumnError.absent(column, [name for name in self.columns if name in self._known])
         if not isinstance(place, (int, np.integer)):
             raise ColumnError.ambiguous(column)
-        return column
 
     def domain(self, statistic: str, column: Hashable, bounds: object | None) -> Domain:
         """Return the domain of one column."""
@@ -72,32 +78,58 @@ class PublicFrame:
         if self.is_series:
             return [domain_of(statistic, self.series, self._dtype(None), self.facts.get(self.series), bounds)], True
         if column is None:
-            return [self.domain(statistic, name, given) for name, given in self._bounded(bounds)], False
+            return self._all_bounded(statistic, bounds), False
         if isinstance(column, list):
+            self.check_list(column)
             per_column = bounds if isinstance(bounds, Mapping) else dict.fromkeys(column, bounds)
             return [self.domain(statistic, name, per_column.get(name)) for name in column], False
         given = bounds.get(column) if isinstance(bounds, Mapping) else bounds
         return [self.domain(statistic, column, given)], True
 
-    def _bounded(self, bounds: object | None) -> list[tuple[Hashable, object]]:
+    def check_list(self, columns: list[Any]) -> None:
+        """Check every name of a list."""
+        if not columns:
+            raise ParameterError.number("column", "a column's name, or a list of at least one")
+        for name in columns:
+            self.check(name)
+
+    def _all_bounded(self, statistic: str, bounds: object | None) -> list[Domain]:
+        """Return the domains of all columns that can take part."""
         if isinstance(bounds, Mapping):
             for name in bounds:
                 if name not in self.columns:
                     raise BoundsError.not_applicable(name)
-            chosen = [(name, bounds[name]) for name in self.columns if name in bounds]
+            chosen = [self.domain(statistic, name, bounds[name]) for name in self.columns if name in bounds]
+        elif bounds is not None:
+            chosen = [self._given(statistic, name, bounds) for name in self.columns if self._is_number(name)]
         else:
-            chosen = [(name, bounds) for name in self.columns if self._has_bounds(name, bounds)]
+            chosen = [domain for name in self.columns if (domain := self._declared(statistic, name)) is not None]
         if not chosen:
             raise BoundsError.none_declared()
         return chosen
 
-    def _has_bounds(self, column: Hashable, given: object | None) -> bool:
+    def _given(self, statistic: str, column: Hashable, bounds: object) -> Domain:
+        """Return the domain of a column that nobody named; an error names it only if it was protected under that name."""
+        try:
+            return self.domain(statistic, column, bounds)
+        except BoundsError as error:
+            if column in self._known:
+                raise
+            given = error.bounds
+        raise BoundsError.unusable_unnamed(given)
+
+    def _is_number(self, column: Hashable) -> bool:
         self.check(column)
         kind = kind_of(self._dtype(column))
         facts = self.facts.get(column)
-        numeric = bool(facts and facts.numeric)
-        if kind is None or (kind.name == "object" and not numeric):
-            return False
-        if given is not None:
-            return kind.name in {"int", "float", "bool", "object"}
-        return kind.name == "bool" or (facts is not None and facts.both_bounds() is not None)
+        return kind is not None and (
+            kind.name in {"int", "float", "bool"} or (kind.name == "object" and facts is not None and facts.numeric)
+        )
+
+    def _declared(self, statistic: str, column: Hashable) -> Domain | None:
+        """Return the domain of a column with declared bounds, or None if it has none or none that serve."""
+        self.check(column)
+        try:
+            return domain_of(statistic, column, self._dtype(column), self.facts.get(column), None)
+        except (BoundsError, UnsupportedDtype):
+            return None

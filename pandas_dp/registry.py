@@ -1,15 +1,16 @@
 """The registry: from the handle that a frame carries to its session, its rows and its declarations.
 
-A handle is one plain string: the name of an unnamed index, and ``attrs["pandas_dp"]``.  It goes wherever rows go, survives copies, pickling
-and files, and buys nothing in a process that does not know it.  No object of a session may be put into a frame: pandas
-deep-copies ``attrs``, and two budgets would come of one.
+A handle is one string, which goes wherever rows go, survives copies, pickling and files, and buys nothing in a process that does not know it.
+An unnamed index is called by it; a named index keeps its name, in a string that knows the handle (:class:`IndexName`); and
+``attrs["pandas_dp"]`` has it, too.  No object of a session may be put into a frame: pandas deep-copies ``attrs``, and two budgets would
+come of one.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
@@ -24,39 +25,95 @@ if TYPE_CHECKING:
     from pandas_dp.domain import ColumnFacts
     from pandas_dp.session import Session
 
-__all__ = ["Protected", "find", "forget", "protected_by", "refuse_protected", "register", "require"]
+__all__ = ["IndexName", "Protected", "find", "forget", "named_sessions", "protected_by", "refuse_protected", "register", "require"]
 
 _KEY = "pandas_dp"
 _HANDLE = re.compile(r".+#[0-9a-f]{8}")
 
 
+class IndexName(str):
+    """The name of a protected frame's named index: the same string, which also knows the handle.
+
+    pandas hands names on as they are, so that it is found where ``attrs`` are lost.  Pickled or written to a file it is a plain string.
+    """
+
+    __slots__ = ("handle",)
+    handle: str
+
+    def __new__(cls, name: str, handle: str) -> Self:
+        """Attach the handle."""
+        self = super().__new__(cls, name)
+        self.handle = handle
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Pickle as a plain string, which any process can read."""
+        return str, (str(self),)
+
+    def __copy__(self) -> Self:
+        """Return the same, immutable string."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the same, immutable string."""
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """What the registry knows of one protected frame: its session, its rows, its declarations."""
+    """What the registry knows of one protected frame.
+
+    Attributes
+    ----------
+    handle : str
+        The string that leads here.
+    session : Session
+        Whose budget is charged.
+    roster : Roster
+        Its rows.
+    facts : mapping of column to ColumnFacts
+        What the schema declared.
+    columns : frozenset
+        The columns it had, which an error may name.
+    """
 
     handle: str
     session: Session
     roster: Roster
     facts: dict[Hashable, ColumnFacts]
+    columns: frozenset[Hashable]
 
 
-_registry: dict[str, Protected] = {}
+# Kept over a reload of this module: a second, empty registry would be a second budget.
+_registry: dict[str, Protected] = globals().get("_registry", {})
+named_sessions: dict[str, tuple[Session, dict[str, object]]] = globals().get("named_sessions", {})
 
 
 def find(frame: pd.DataFrame | pd.Series[Any]) -> Protected | None:
-    """Return what the registry knows of a frame, by the handle it carries, or None."""
-    names = frame.index.names
-    by_index = next((_registry[n] for n in names if isinstance(n, str) and n in _registry), None)
-    attr = frame.attrs.get(_KEY) if frame.attrs else None
-    by_attrs = _registry.get(attr) if isinstance(attr, str) else None
-    if by_index is not None and by_attrs is not None and by_index is not by_attrs:
-        raise LineageError.lost()  # rows of two protected frames were mixed
-    found = by_index or by_attrs
-    if found is None and isinstance(frame, pd.DataFrame):
-        # After reset_index() and an operation that drops attrs, the labels are still there as a column.
-        columns = [c for c in frame.columns if isinstance(c, str) and c in _registry]
-        found = _registry[columns[0]] if len(columns) == 1 else None
-    return found
+    """Return what the registry knows of a frame, by the handle it carries, or None.
+
+    Raises
+    ------
+    LineageError
+        If the frame carries the handles of two frames: rows were mixed.
+    """
+    handles = {_handle_of(name) for name in frame.index.names}
+    if frame.attrs:
+        handles.add(_handle_of(frame.attrs.get(_KEY)))
+    if isinstance(frame, pd.DataFrame):
+        # After reset_index() the labels are a column.
+        handles.update(name for name in frame.columns if isinstance(name, str) and name in _registry)
+    handles.discard(None)
+    if len(handles) > 1:
+        raise LineageError.mixed()
+    return _registry[handles.pop()] if handles else None  # type: ignore[index]
+
+
+def _handle_of(name: object) -> str | None:
+    if not isinstance(name, str):
+        return None
+    handle = name.handle if isinstance(name, IndexName) else name
+    return handle if handle in _registry else None
 
 
 def require(frame: pd.DataFrame | pd.Series[Any]) -> Protected:
@@ -77,15 +134,43 @@ def register(
     label: str,
 ) -> pd.DataFrame:
     """Give a frame its handle and enter it into the registry."""
+    handle = _fresh_handle(label)
+    protected = frame.copy(deep=False)
+    protected.index = _labelled(frame, handle, unit)
+    protected.attrs = {**frame.attrs, _KEY: handle}
+    roster = Roster(protected, handle, unit, max_rows)
+    columns = frozenset(frame.columns) if isinstance(frame, pd.DataFrame) else frozenset()
     with accounting.LOCK:
-        handle = _fresh_handle(label)
-        protected = frame.copy(deep=False)
-        names = list(protected.index.names)
-        if len(names) == 1 and _is_unnamed(names[0]):
-            protected.index = protected.index.rename(handle)
-        protected.attrs = {**frame.attrs, _KEY: handle}
-        _registry[handle] = Protected(handle, session, Roster(protected, unit, max_rows), facts)
+        earlier = [known for known in protected_by(session) if known.columns == columns and known.roster.same_as(roster)]
+        if earlier:
+            # The same rows again, as when a notebook cell is run again: the same handle, and no second copy of the labels.
+            handle = earlier[0].handle
+            protected.index = _labelled(frame, handle, unit)
+            protected.attrs = {**frame.attrs, _KEY: handle}
+        else:
+            _registry[handle] = Protected(handle, session, roster, facts, columns)
     return protected
+
+
+def _labelled(frame: pd.DataFrame, handle: str, unit: Hashable | None) -> pd.Index[Any]:
+    """Return the index that a protected frame has.
+
+    Unnamed, it is called by the handle; named, it keeps its name.  Where labels repeat and the unit is a column, a level of row numbers is added,
+    called by the handle: repeated labels could not tell a row from an aggregate over the label.
+    """
+    index = frame.index
+    names = list(index.names)
+    if unit is not None and unit not in names and not index.is_unique:
+        numbers = pd.RangeIndex(len(index), name=handle)
+        return pd.MultiIndex.from_arrays([*(index.get_level_values(level) for level in range(index.nlevels)), numbers])
+    if len(names) == 1:
+        return index.rename(handle if _is_unnamed(names[0]) else _index_name(names[0], handle))
+    renamed: pd.Index[Any] = index.set_names([_index_name(name, handle) for name in names])
+    return renamed
+
+
+def _index_name(name: Hashable, handle: str) -> Hashable:
+    return IndexName(name, handle) if isinstance(name, str) else name
 
 
 def _fresh_handle(label: str) -> str:
@@ -115,7 +200,7 @@ def forget(session: Session) -> None:
     """Free the row labels of a closed session's frames; their handles are still known, to say that it is closed."""
     with accounting.LOCK:
         for known in protected_by(session):
-            _registry[known.handle] = Protected(known.handle, session, _NO_ROWS, {})
+            _registry[known.handle] = Protected(known.handle, session, _NO_ROWS, {}, known.columns)
 
 
-_NO_ROWS = Roster(pd.DataFrame(), None, 1)
+_NO_ROWS = Roster(pd.DataFrame(), "", None, 1)

@@ -2,8 +2,8 @@
 
 The only module that holds data, budget and noise at once; read it when auditing a privacy claim.  The order is fixed:
 
-1. check the arguments against public facts (names, dtypes, declarations);
-2. check row identity (labels only);
+1. check row identity (labels only), so that what is named next are columns and not rows of a transposed frame;
+2. check the arguments against public facts (names, dtypes, declarations);
 3. charge the budget, atomically;
 4. read the data: exact integer totals;
 5. add integer noise of scale sensitivity / ε to every total;
@@ -43,6 +43,7 @@ __all__ = ["Preview", "answer", "preview"]
 
 MECHANISM = "discrete Laplace"
 LEVEL = 0.95
+_MOST_ROWS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], 
     protected = require(frame)
     session, roster = protected.session, protected.roster
     session.accountant.check_open()
-    query = build(PublicFrame(frame, protected.facts))
+    selection = roster.identify(frame)
+    query = build(PublicFrame(frame, protected.facts, protected.columns))
     exact = session.query_epsilon(epsilon)
     parts = _parts(query, exact, roster.max_rows)
-    selection = roster.identify(frame)
     private = is_private()
     entry = session.accountant.charge(
         exact,
@@ -83,14 +84,15 @@ def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], 
         margin=_margin_before(parts),
         private=private,
     )
-    estimates = None
+    release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
         estimates = _measure(frame, parts, selection)
-    if estimates is None:
+        release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private)
+        value = release.value
+    if release is None:
         raise ComputationFailed.after_charge(query.text)
-    release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private)
     session.record(release)
-    return release.value
+    return value
 
 
 def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
@@ -173,7 +175,9 @@ def preview(
     protected = require(frame)
     session = protected.session
     check_level(level)
-    query = build(PublicFrame(frame, protected.facts))
+    session.accountant.check_open()
+    protected.roster.identify(frame)
+    query = build(PublicFrame(frame, protected.facts, protected.columns))
     exact = session.query_epsilon(epsilon)
     size = _checked_rows(rows) if rows is not None else _last_count(session)
     widths = []
@@ -192,8 +196,8 @@ def _checked_rows(rows: object) -> int:
         number = int(rows)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         number = None
-    if number is None or number < 1:
-        raise ParameterError.number("rows", "a number of rows of at least 1")
+    if number is None or not 1 <= number <= _MOST_ROWS:
+        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
     return number
 
 

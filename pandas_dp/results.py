@@ -234,4 +234,4 @@ def plus_minus(value: Any, half_width: Any) -> str:
         return f"{float(value):.6g} ± {margin:.2g}"
     # A margin may be rounded up, never down.
     margin = math.ceil(margin * 10**places * (1 - 1e-12)) / 10**places
-    return f"{float(value) if places else int(value):.{places}f} ± {margin:.{places}f}"
+    return f"{value:.{places}f} ± {margin:.{places}f}" if places else f"{round(value)} ± {margin:.0f}"

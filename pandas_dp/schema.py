@@ -8,6 +8,7 @@ validation having happened (it can be switched off by an environment variable): 
 from __future__ import annotations
 
 import re
+import warnings
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,64 +42,94 @@ def read_schema(schema: Any, columns: Iterable[Hashable]) -> tuple[Any, dict[Has
     import pandera.pandas as pa
 
     model: Any = schema
-    if isinstance(model, type) and issubclass(model, pa.DataFrameModel):
-        schema = cast("Any", model).to_schema()
-    if not isinstance(schema, pa.DataFrameSchema):
+    try:
+        if isinstance(model, type) and issubclass(model, pa.DataFrameModel):
+            model = cast("Any", model).to_schema()
+        facts = _read_columns(model, list(columns)) if isinstance(model, pa.DataFrameSchema) else None
+    except SchemaError:
+        raise
+    except Exception:  # noqa: BLE001  (a broken pattern or annotation, bounds of two types: what is in it cannot be read)
+        model, facts = None, {}
+    if model is None:
+        raise SchemaError.unreadable()
+    if facts is None:
         raise SchemaError.not_pandera(schema if isinstance(schema, type) else type(schema))
+    return model, facts
+
+
+def _read_columns(schema: Any, names: list[Hashable]) -> dict[Hashable, ColumnFacts]:
     facts: dict[Hashable, ColumnFacts] = {}
-    names = list(columns)
     for name, column in schema.columns.items():
         declared = _facts(name, column)
-        matching = [c for c in names if isinstance(c, str) and re.match(str(name), c)] if column.regex else [name]
-        facts.update(dict.fromkeys(matching, declared))
-    return schema, facts
+        matching = [c for c in names if not isinstance(c, tuple) and re.match(str(name), str(c))] if column.regex else [name]
+        for match in matching:
+            facts[match] = _both(match, facts[match], declared) if match in facts else declared
+    return facts
 
 
 def _facts(name: Hashable, column: Any) -> ColumnFacts:
-    lower: Any = None
-    upper: Any = None
-    keys: tuple[Any, ...] | None = None
-    for check in column.checks:
-        if not _is_declaration(check):
-            continue
-        stated = check.statistics or {}
-        low, high = _range(check.name, stated)
-        lower = low if lower is None or (low is not None and low > lower) else lower
-        upper = high if upper is None or (high is not None and high < upper) else upper
-        if check.name == "isin":
-            allowed = tuple(stated["allowed_values"])
-            keys = allowed if keys is None else tuple(key for key in keys if key in allowed)
-    if lower is None and upper is None and keys and all(_is_number(key) for key in keys):
-        lower, upper = min(keys), max(keys)
-    if lower is not None and upper is not None and lower > upper:
-        raise SchemaError.contradictory(name)
     dtype = getattr(column.dtype, "type", None)
+    facts = ColumnFacts(
+        nullable=bool(column.nullable), numeric=_is_numeric(dtype), dtype=None if column.dtype is None else str(column.dtype)
+    )
+    for check in column.checks:
+        kind = _kind(check)
+        if kind is not None:
+            facts = _both(name, facts, _declared(kind, check.statistics or {}))
+    return facts
+
+
+def _both(name: Hashable, one: ColumnFacts, other: ColumnFacts) -> ColumnFacts:
+    """Return what is declared by two declarations together."""
+    lowers = [facts.bounds[0] for facts in (one, other) if facts.bounds and facts.bounds[0] is not None]
+    uppers = [facts.bounds[1] for facts in (one, other) if facts.bounds and facts.bounds[1] is not None]
+    lower, upper = max(lowers, default=None), min(uppers, default=None)
+    if one.keys is None or other.keys is None:
+        keys = other.keys if one.keys is None else one.keys
+    else:
+        keys = tuple(key for key in one.keys if key in other.keys)
+    if keys is not None and (lower is not None or upper is not None):
+        keys = tuple(key for key in keys if (lower is None or key >= lower) and (upper is None or key <= upper))
+    if keys == () or (lower is not None and upper is not None and lower > upper):
+        raise SchemaError.contradictory(name)
     return ColumnFacts(
         bounds=None if lower is None and upper is None else (lower, upper),
         keys=keys,
-        nullable=bool(column.nullable),
-        numeric=_is_numeric(dtype) or _is_number(lower) or _is_number(upper),
-        dtype=None if column.dtype is None else str(column.dtype),
+        nullable=one.nullable and other.nullable,
+        numeric=one.numeric or other.numeric or _is_number(lower) or _is_number(upper),
+        dtype=one.dtype or other.dtype,
     )
 
 
-def _is_declaration(check: Any) -> bool:
-    """Whether a check is one of pandera's own that holds for every value: anybody can name a function ``isin``."""
+def _declared(kind: str, stated: Mapping[str, Any]) -> ColumnFacts:
+    """Return what one check declares; an excluded end is included, for clamping may return it."""
+    if kind == "isin":
+        keys = tuple(key for key in stated["allowed_values"] if not pd.isna(key))
+        numbers = keys and all(_is_number(key) for key in keys)
+        return ColumnFacts(keys=keys, bounds=(min(keys), max(keys)) if numbers else None)
+    if kind == "equal_to":
+        return ColumnFacts(bounds=(stated["value"], stated["value"]))
+    return ColumnFacts(bounds=(stated.get("min_value"), stated.get("max_value")))
+
+
+_KINDS = {
+    "in_range",
+    "greater_than",
+    "greater_than_or_equal_to",
+    "less_than",
+    "less_than_or_equal_to",
+    "equal_to",
+    "isin",
+}
+
+
+def _kind(check: Any) -> str | None:
+    """Return which of pandera's own checks this is, if it declares something for every value; a check's name may be anybody's choice."""
     function = getattr(check, "_check_fn", None)
-    return type(function).__name__ == "Dispatcher" and not check.raise_warning and not check.groupby
-
-
-def _range(name: str, stated: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the inclusive range a check declares; an excluded end is one that clamping may still return."""
-    if name == "in_range":
-        return stated["min_value"], stated["max_value"]
-    if name in {"greater_than", "greater_than_or_equal_to"}:
-        return stated["min_value"], None
-    if name in {"less_than", "less_than_or_equal_to"}:
-        return None, stated["max_value"]
-    if name == "equal_to":
-        return stated["value"], stated["value"]
-    return None, None
+    if type(function).__name__ != "Dispatcher" or check.raise_warning or check.groupby:
+        return None
+    kind = getattr(function, "_name", None)
+    return kind if kind in _KINDS else None
 
 
 def _is_number(value: object) -> bool:
@@ -118,7 +149,9 @@ def validate(frame: pd.DataFrame, schema: Any) -> pd.DataFrame:
     failures: list[tuple[str, str]] | None = None
     validated: Any = None
     try:
-        validated = schema.validate(frame, lazy=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a check that only warns would print the values
+            validated = schema.validate(frame, lazy=True)
     except Exception as error:  # noqa: BLE001  (whatever pandera raises may quote the data)
         failures = _failures(error)
     if failures is not None:

@@ -6,6 +6,7 @@ Everything that a session prints or returns is public or paid for.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from pandas_dp.errors import (
     ParameterError,
     ParameterTypeError,
     SessionConflict,
+    boundary,
 )
 from pandas_dp.schema import read_schema, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from pandas_dp.domain import ColumnFacts
     from pandas_dp.results import Release
@@ -32,9 +34,6 @@ __all__ = ["Session", "protect"]
 
 _LARGE = 20
 _ENFORCE = ("raise", "clamp")
-
-
-_named: dict[str, tuple[Session, dict[str, object]]] = {}
 
 
 class Session:
@@ -140,7 +139,7 @@ class Session:
         >>> pandas_dp.Session(epsilon=1).split([2, 1])
         (ε=2/3, ε=1/3)
         """
-        if isinstance(shares, int):
+        if hasattr(shares, "__index__"):
             weights: list[Fraction] = [Fraction(1)] * _checked_count("shares", shares)
         elif isinstance(shares, (str, bytes)) or not hasattr(shares, "__iter__"):
             raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
@@ -151,6 +150,7 @@ class Session:
         left = Fraction(self.remaining)
         return tuple(Epsilon(left * weight / whole) for weight in weights)
 
+    @boundary
     def protect(
         self,
         frame: pd.DataFrame,
@@ -165,12 +165,13 @@ class Session:
         registry.refuse_protected(frame)
         return _enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
 
+    @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take back a derived frame that lost its row labels but still has its unit column.
 
         Parameters
         ----------
-        frame : DataFrame
+        frame : DataFrame or Series
             Derived from a frame of this session that was protected with ``unit=``; that column or index level must still be there, under its
             name, with the values it had.
 
@@ -189,21 +190,12 @@ class Session:
         You vouch that each row was made from rows of its unit alone.  After ``groupby("ward").max()`` there may be a unit column whose rows
         are about other people: do not adopt such a frame.
         """
+        if not isinstance(frame, (pd.DataFrame, pd.Series)):
+            raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame or Series", type(frame))
         self._accountant.check_open()
         for known in reversed(registry.protected_by(self)):
-            unit: Any = known.roster.unit
-            if unit is None:
-                continue
-            levels = list(frame.index.names)
-            if unit in frame.columns and isinstance(frame.columns.get_loc(unit), int):
-                values: Any = frame[unit]
-            elif levels.count(unit) == 1:
-                values = frame.index.get_level_values(levels.index(unit))
-            else:
-                continue
-            try:
-                known.roster.codes_of_units(values)
-            except LineageError:
+            unit = known.roster.unit
+            if unit is None or not known.roster.knows_units_of(frame):
                 continue
             label = known.handle.rsplit("#", 1)[0]
             return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label)
@@ -283,8 +275,8 @@ def protect(
     }
     _checked_name(name)
     with accounting.LOCK:
-        if name is not None and name in _named:
-            opened, before = _named[name]
+        if name is not None and name in registry.named_sessions:
+            opened, before = registry.named_sessions[name]
             differences = [_difference(key, before[key], value) for key, value in parameters.items() if before[key] != value]
             if differences:
                 raise SessionConflict.differs(name, differences)
@@ -294,7 +286,7 @@ def protect(
         protected = _enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
         if name is not None:
             # Only now: a protect() that failed has not taken the name.
-            _named.setdefault(name, (opened, parameters))
+            registry.named_sessions.setdefault(name, (opened, parameters))
     return protected
 
 
@@ -310,7 +302,9 @@ def _enter(
 ) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame", type(frame))
-    if enforce not in _ENFORCE:
+    if unit is not None and (hasattr(unit, "__array__") or not isinstance(unit, Hashable)):
+        raise ParameterTypeError.wrong_kind("unit", "the name of a column or index level", type(unit))
+    if not isinstance(enforce, str) or enforce not in _ENFORCE:
         raise ParameterError.choice("enforce", _ENFORCE)
     if (unit is None) != (max_rows is None):
         raise ParameterError.unit_and_rows()

@@ -11,7 +11,7 @@ alone; what depends on units (:meth:`Selection.counted`) runs after it.  No mess
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -37,37 +37,43 @@ class Selection:
     ----------
     units : ndarray of int64, or None
         The unit of each row, -1 where it is missing; None if each row is a unit of its own.
+    order : ndarray of int64, or None
+        The place of each row in the protected frame; None for the order at hand.
     max_rows : int
         How many rows of one unit count.
     """
 
     units: NDArray[np.int64] | None
+    order: NDArray[np.int64] | None
     max_rows: int
 
     def counted(self) -> NDArray[np.bool_] | None:
-        """Return which rows count: the first ``max_rows`` of each unit, in the frame's order; None for all."""
-        return None if self.units is None else first_rows(self.units, self.max_rows)
+        """Return which rows count: the first ``max_rows`` of each unit, in the protected frame's order; None for all."""
+        return None if self.units is None else first_rows(self.units, self.max_rows, self.order)
 
 
-def first_rows(units: NDArray[np.int64], max_rows: int) -> NDArray[np.bool_]:
+def first_rows(units: NDArray[np.int64], max_rows: int, order: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
     """Mark the first ``max_rows`` rows of every unit; rows without a unit (-1) are not marked.
 
     Notes
     -----
-    Which rows of a unit are marked depends on that unit's rows and their order alone, so adding or removing a unit changes no other
-    unit's rows.  Stable: one sort of (unit, row).
+    Which rows of a unit are marked depends on that unit's rows and their ``order`` alone.  With the places of the protected frame for it,
+    adding or removing a unit changes no other unit's rows, whatever sorting or sampling did to the frame in between: sorting by a column
+    may shuffle the ties within everybody's rows when one row is added.
     """
     count = len(units)
     row_bits = max(1, (count - 1).bit_length()) if count else 1
-    present = np.flatnonzero(units >= 0)
-    packed = (units[present] << row_bits) | present
+    rows = np.flatnonzero(units >= 0)
+    if order is not None:
+        rows = rows[np.argsort(order[rows], kind="stable")]
+    packed = (units[rows] << row_bits) | np.arange(len(rows))
     packed.sort()
     codes = packed >> row_bits
     starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1]))) if len(codes) else np.empty(0, np.int64)
     sizes = np.diff(np.append(starts, len(codes)))
     rank = np.arange(len(codes)) - np.repeat(starts, sizes)
     marked = np.zeros(count, dtype=np.bool_)
-    marked[packed[rank < max_rows] & ((1 << row_bits) - 1)] = True
+    marked[rows[packed[rank < max_rows] & ((1 << row_bits) - 1)]] = True
     return marked
 
 
@@ -78,15 +84,19 @@ class Roster:
     ----------
     frame : DataFrame
         The frame that is being protected, with the index it will have.
+    handle : str
+        Its handle, which names the index or a level of it unless the index has a name of its own.
     unit : Hashable or None
         A column or index level; None if each row is a unit.
     max_rows : int
         How many rows of one unit count; 1 without a unit.
     """
 
-    def __init__(self, frame: pd.DataFrame, unit: Hashable | None, max_rows: int) -> None:
-        self.index = frame.index
-        self.names = list(frame.index.names)
+    def __init__(self, frame: pd.DataFrame, handle: str, unit: Hashable | None, max_rows: int) -> None:
+        names = list(frame.index.names)
+        self.index = _level(frame, handle) if handle in names else frame.index
+        self.names = list(self.index.names)
+        self._lead = len(names)
         self.unit = unit
         self.max_rows = max_rows
         self._dense = _Dense.of(self.index)
@@ -97,49 +107,81 @@ class Roster:
             if not self.unique:
                 raise LineageError.not_unique()
             return
-        codes, units = pd.factorize(_unit_values(frame, unit), use_na_sentinel=True)
-        self._codes = codes.astype(np.int64)
-        self._units = pd.Index(units)
+        factorized = None
+        try:
+            factorized = pd.factorize(_unit_values(frame, unit), use_na_sentinel=True)
+        except (TypeError, ValueError):  # labels that cannot be hashed; the text may quote them
+            factorized = None
+        if factorized is None:
+            raise ParameterError.unit_unknown(unit)
+        self._codes = factorized[0].astype(np.int64)
+        self._units = pd.Index(factorized[1])
+
+    def same_as(self, other: Roster) -> bool:
+        """Whether both describe the same rows of the same units."""
+        return (
+            (self.unit, self.max_rows, self.index.nlevels) == (other.unit, other.max_rows, other.index.nlevels)
+            and len(self.index) == len(other.index)
+            and bool(self.index.equals(other.index))
+            and bool(np.array_equal(self._codes, other._codes))
+            and bool(self._units.equals(other._units))
+        )
 
     def identify(self, frame: pd.DataFrame | pd.Series[Any]) -> Selection:
         """Trace a derived frame's rows, or raise ``LineageError``.  Reads labels only."""
-        labels = self._labels_of(frame)
+        labels = self._labels_in_index(frame) if self.unique else None
+        in_levels = self.unit is not None and list(frame.index.names).count(self.unit) == 1
+        if labels is None and in_levels:
+            # The unit as the index (groupby(unit), set_index(unit)) speaks for itself.  A column of that name does not: after
+            # groupby("ward").max() there is one, too.
+            return Selection(self.codes_of_units(_level(frame, self.unit)), None, self.max_rows)
+        if labels is None and self._was_reset(frame):
+            if not self.unique:
+                return Selection(self.codes_of_units(_unit_values(frame, self.unit)), None, self.max_rows)
+            labels = self._labels_in_columns(cast("pd.DataFrame", frame))
+        if labels is None:
+            raise LineageError.lost()
         if self.unit is None:
-            if labels is None:
-                raise LineageError.lost()
             self._check_rows(labels)
-            return Selection(None, 1)
-        if labels is not None and self.unique:
-            return Selection(self._codes_of_labels(labels), self.max_rows)
-        return Selection(self.codes_of_units(self._unit_labels(frame, named=labels is not None)), self.max_rows)
+            return Selection(None, None, 1)
+        if labels.is_(self.index):
+            return Selection(self._codes, None, self.max_rows)
+        positions = self._positions(labels)
+        return Selection(self._codes[positions], positions, self.max_rows)
 
-    def _labels_of(self, frame: pd.DataFrame | pd.Series[Any]) -> pd.Index[Any] | None:
-        """Find the row labels: in the index, in a level of it, or as columns after ``reset_index()``."""
-        names = list(frame.index.names)
+    def _labels_in_index(self, frame: pd.DataFrame | pd.Series[Any]) -> pd.Index[Any] | None:
+        """Find the row labels in the index, or in levels of it."""
+        index = frame.index
+        names = list(index.names)
         if names == self.names:
-            return frame.index
-        if None in self.names:
+            return index
+        if None in self.names or any(names.count(name) != 1 for name in self.names):
             return None
-        if len(self.names) == 1 and names.count(self.names[0]) == 1:
-            return _level(frame, self.names[0])
-        if isinstance(frame, pd.DataFrame) and all(_is_one_column(frame, name) for name in self.names):
-            if len(self.names) == 1:
-                labels: pd.Index[Any] = pd.Index(frame[self.names[0]])
-                return labels
-            return pd.MultiIndex.from_frame(frame[self.names])
-        return None
+        levels = [_level(frame, name) for name in self.names]
+        return levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels)
 
-    def _unit_labels(self, frame: pd.DataFrame | pd.Series[Any], *, named: bool) -> Any:
-        """Find the units of a frame without usable row labels.
+    def _was_reset(self, frame: pd.DataFrame | pd.Series[Any]) -> bool:
+        """Whether the labels are columns as ``reset_index()`` leaves them: the first ones, under an unnamed index of integers.
 
-        The unit as the index (``groupby(unit)``, ``set_index(unit)``) speaks for itself.  A mere column of that name does so
-        only while the index still has its name: after ``groupby("ward").max()`` there is one, too.
+        That tells it from ``reset_index().groupby("ward").max()``, in any of its forms that keeps the ward.
         """
-        if list(frame.index.names).count(self.unit) == 1:
-            return _level(frame, self.unit)
-        if named and isinstance(frame, pd.DataFrame) and _is_one_column(frame, self.unit):
-            return frame[self.unit]
-        raise LineageError.lost()
+        index = frame.index
+        plain = index.nlevels == 1 and index.name is None and (index.dtype.kind in "iu" or not len(index))
+        if not plain or not isinstance(frame, pd.DataFrame) or None in self.names:
+            return False
+        return all(name in frame.columns[: self._lead] and _is_one_column(frame, name) for name in self.names)
+
+    def _labels_in_columns(self, frame: pd.DataFrame) -> pd.Index[Any]:
+        labels: pd.Index[Any] = pd.Index(frame[self.names[0]]) if len(self.names) == 1 else pd.MultiIndex.from_frame(frame[self.names])
+        return labels
+
+    def knows_units_of(self, frame: pd.DataFrame | pd.Series[Any]) -> bool:
+        """Whether the unit can be read from one column or level of a frame, and each of its labels is known."""
+        try:
+            self.codes_of_units(_unit_values(frame, self.unit))
+        except (ParameterError, LineageError):
+            return False
+        return True
 
     def codes_of_units(self, values: Any) -> NDArray[np.int64]:
         """Return the code of each unit label, -1 where it is missing; raise ``LineageError`` for a stranger."""
@@ -150,9 +192,6 @@ class Roster:
             raise LineageError.relabelled()
         codes[missing] = _MISSING
         return codes
-
-    def _codes_of_labels(self, labels: pd.Index[Any]) -> NDArray[np.int64]:
-        return self._codes if labels.is_(self.index) else self._codes[self._positions(labels)]
 
     def _check_rows(self, labels: pd.Index[Any]) -> None:
         """Check that the labels are the roster's and occur once each."""
@@ -214,22 +253,26 @@ class _Dense:
         return places if self.table is None else self.table[places]
 
 
-def _unit_values(frame: pd.DataFrame, unit: Hashable) -> Any:
-    """Return the unit column or level of the frame to protect."""
-    levels = list(frame.index.names)
+def _unit_values(frame: pd.DataFrame | pd.Series[Any], unit: Hashable | None) -> Any:
+    """Return the unit column or level of a frame."""
+    levels: list[Any] = list(frame.index.names)
+    columns: list[Any] = list(frame.columns) if isinstance(frame, pd.DataFrame) else []
     in_levels = levels.count(unit) if unit is not None else 0
-    in_columns = int(np.count_nonzero([name == unit for name in frame.columns.tolist()]))
+    in_columns = columns.count(unit)
     if in_levels + in_columns != 1:
         raise ParameterError.unit_unknown(unit)
-    return frame[unit] if in_columns else _level(frame, unit)
+    column: Any = unit
+    return frame[column] if in_columns else _level(frame, unit)
 
 
 def _indexer(index: pd.Index[Any], labels: pd.Index[Any]) -> NDArray[np.int64] | None:
     """Return the place of each label in a unique index, -1 where it is not there; None for labels that cannot be compared."""
-    try:
-        return index.get_indexer(labels).astype(np.int64)
-    except (TypeError, ValueError, KeyError):
-        return None
+    for one, other in ((index, labels), (index.astype(object), labels.astype(object))):
+        try:
+            return one.get_indexer(other).astype(np.int64)
+        except Exception:  # noqa: BLE001, S112  (pandas raises many kinds; overlapping intervals are found only as objects)
+            continue
+    return None
 
 
 def _level(frame: pd.DataFrame | pd.Series[Any], name: Hashable) -> pd.Index[Any]:

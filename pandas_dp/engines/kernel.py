@@ -99,7 +99,7 @@ class _IntSteps:
     def add(self, values: NDArray[Any], missing: NDArray[np.bool_] | None) -> None:
         length = len(values)
         if self._buffer is None:
-            self._buffer = np.empty(self._length, dtype=np.uint64 if values.dtype == np.uint64 else np.int64)
+            self._buffer = np.empty(self._length, dtype=np.uint64 if values.dtype.kind == "u" and values.dtype.itemsize == 8 else np.int64)  # noqa: PLR2004
         buffer = self._buffer[:length]
         first, last = buffer.dtype.type(self._grid.first), buffer.dtype.type(self._grid.last)
         if values.dtype == buffer.dtype:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.cells import Cell, Grid, Moments
+from pandas_dp.domain import kind_of
 from pandas_dp.engines.kernel import BLOCK, step_sum
 
 if TYPE_CHECKING:
@@ -61,14 +62,31 @@ def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.
 
 
 def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> int:
-    part = series.array[start : start + BLOCK]
-    absent = np.asarray(pd.isna(part), dtype=np.bool_)
-    if isinstance(series.dtype, (pd.Float32Dtype, pd.Float64Dtype)):
-        # NaN and NA may live side by side there, and which of them isna() sees depends on the version.
-        absent = absent | np.isnan(part.to_numpy(dtype=np.float64, na_value=0.0))
+    absent = _missing(series, start)
     if unit is not None:
         absent = absent | ~unit[start : start + BLOCK]
     return len(absent) - int(np.count_nonzero(absent))
+
+
+def _missing(series: pd.Series[Any], start: int) -> NDArray[np.bool_]:
+    kind = kind_of(series.dtype)
+    if kind is not None and kind.name == "float":
+        # NaN and NA may live side by side in a nullable column, and which of them isna() sees depends on the version.
+        values, missing = _reader(series)(start, start + BLOCK)
+        unknown: NDArray[np.bool_] = np.isnan(values)
+        return unknown if missing is None else unknown | missing
+    part = series.array[start : start + BLOCK]
+    try:
+        return np.asarray(pd.isna(part), dtype=np.bool_)
+    except Exception:  # noqa: BLE001  (pandas compares objects with themselves, which some refuse: a signalling NaN, say)
+        return np.fromiter((_is_missing(cell) for cell in part), dtype=np.bool_, count=len(part))
+
+
+def _is_missing(cell: Any) -> bool:
+    try:
+        return bool(pd.isna(cell)) if pd.api.types.is_scalar(cell) else False
+    except Exception:  # noqa: BLE001
+        return True
 
 
 def _reader(series: pd.Series[Any]) -> Callable[[int, int], Block]:

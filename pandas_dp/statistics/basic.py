@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.cells import Cell, l1_sensitivity, mean_cells, present, rows, signed_sum
-from pandas_dp.errors import UnsupportedDtype
 from pandas_dp.mechanisms import discrete_laplace
 from pandas_dp.statistics.estimates import CountEstimate, RatioEstimate, SumEstimate, worst_mean_half_width
 
@@ -121,12 +120,15 @@ class Mean:
 Statistic = Count | Sum | Mean
 
 
-def count(frame: PublicFrame, column: Hashable | None) -> Query:
+def count(frame: PublicFrame, column: Any) -> Query:
     """Count rows, or with a column its present values."""
     if frame.is_series:
         return Query("count()", (Count(frame.series, everything=False),), None)
     if column is None:
         return Query("count()", (Count(),), None)
+    if isinstance(column, list):
+        frame.check_list(column)
+        return Query(f"count({column!r})", tuple(Count(name, everything=False) for name in column), tuple(column))
     frame.check(column)
     return Query(f"count({column!r})", (Count(column, everything=False),), None)
 
@@ -134,9 +136,6 @@ def count(frame: PublicFrame, column: Hashable | None) -> Query:
 def total(frame: PublicFrame, column: object, bounds: object | None) -> Query:
     """Sum one column or all with bounds."""
     domains, single = frame.domains("sum", column, bounds)
-    for domain in domains:
-        if domain.kind.name == "datetime":
-            raise UnsupportedDtype.cannot("sum", domain.column, f"datetime64[{domain.kind.unit}]")
     return _query("sum", Sum, domains, single=single)
 
 

@@ -16,6 +16,10 @@ from pandas_dp.mechanisms import discrete_laplace
 if TYPE_CHECKING:
     from pandas_dp.domain import Domain
 
+_SURE = 4  # noisy mass, in widest half widths, above which an interval is worth solving for
+_ROUNDS = 12
+_OUTWARD = 1e-9
+
 __all__ = ["CountEstimate", "RatioEstimate", "SumEstimate", "laplace_pair_half_width", "worst_mean_half_width"]
 
 
@@ -120,17 +124,19 @@ class RatioEstimate:
     def _shares(self, level: float) -> tuple[Fraction, Fraction]:
         scale = float(self.scale)
         mass = float(self.high + self.low)
-        if mass <= 4 * laplace_pair_half_width(0.0, scale, level):
+        widest = laplace_pair_half_width(0.0, scale, level)
+        if mass <= _SURE * widest:
             return Fraction(0), Fraction(1)
-        share = float(self._share())
+        centre = float(self.high) / mass
 
-        def outside(p: float) -> bool:
-            return abs(float(self.high) - p * mass) > laplace_pair_half_width(p, scale, level)
+        def end(sign: int) -> Fraction:
+            # The quantile changes by at most `widest` over the whole range, so this contracts by 1 / _SURE a round.
+            share = min(max(centre, 0.0), 1.0)
+            for _ in range(_ROUNDS):
+                share = min(max(centre + sign * laplace_pair_half_width(share, scale, level) / mass, 0.0), 1.0)
+            return Fraction(min(max(share + sign * _OUTWARD, 0.0), 1.0))
 
-        return (
-            min(Fraction(_edge(outside, 0.0, share)), self._share()),
-            max(Fraction(_edge(outside, 1.0, share)), self._share()),
-        )
+        return min(end(-1), self._share()), max(end(1), self._share())
 
     def _width(self) -> Fraction:
         grid = self.domain.grid
@@ -141,19 +147,6 @@ class RatioEstimate:
         exact = (grid.first + grid.offset) * grid.unit + share * self._width()
         lower, upper = self.domain.ends()
         return self.domain.decode(min(max(exact, lower), upper))
-
-
-def _edge(outside: Any, far: float, near: float) -> float:
-    """Return the end of the interval between ``near`` (inside) and ``far``, rounded outward."""
-    if not outside(far):
-        return far
-    for _ in range(60):
-        middle = (far + near) / 2
-        if outside(middle):
-            far = middle
-        else:
-            near = middle
-    return far
 
 
 def laplace_pair_half_width(share: float, scale: float, level: float) -> float:

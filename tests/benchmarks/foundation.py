@@ -62,28 +62,74 @@ def main():
     low, high, eps = 0.0, 110.0, 0.01
     print(f"pandas {pd.__version__}, NumPy {np.__version__}, {ROWS:,} rows, medians of {ROUNDS} interleaved rounds")
     print(f"{'':<64} {'ours ms':>10} {'other ms':>10} {'ratio':>7} {'limit':>6}")
-    show("sum of float64 / clip().sum()", *medians(lambda: df.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw.x.clip(low, high).sum()), 0.17)
-    show("mean of float64 / clip().mean()", *medians(lambda: df.dp.mean("x", bounds=(low, high), epsilon=eps), lambda: raw.x.clip(low, high).mean()), 0.17)
-    show("sum of int64 / clip().sum()", *medians(lambda: df.dp.sum("i", bounds=(0, 110), epsilon=eps), lambda: raw.i.clip(0, 110).sum()), 0.17)
-    show("mean of int64 / clip().mean()", *medians(lambda: df.dp.mean("i", bounds=(0, 110), epsilon=eps), lambda: raw.i.clip(0, 110).mean()), 0.17)
+    show(
+        "sum of float64 / clip().sum()",
+        *medians(lambda: df.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw.x.clip(low, high).sum()),
+        0.17,
+    )
+    show(
+        "mean of float64 / clip().mean()",
+        *medians(lambda: df.dp.mean("x", bounds=(low, high), epsilon=eps), lambda: raw.x.clip(low, high).mean()),
+        0.17,
+    )
+    show(
+        "sum of int64 / clip().sum()",
+        *medians(lambda: df.dp.sum("i", bounds=(0, 110), epsilon=eps), lambda: raw.i.clip(0, 110).sum()),
+        0.17,
+    )
+    show(
+        "mean of int64 / clip().mean()",
+        *medians(lambda: df.dp.mean("i", bounds=(0, 110), epsilon=eps), lambda: raw.i.clip(0, 110).mean()),
+        0.17,
+    )
     half, raw_half = df[df.i > 75], raw[raw.i > 75]
-    show("sum on a filtered frame, row check included / clip().sum()", *medians(lambda: half.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_half.x.clip(low, high).sum()), 0.45)
+    show(
+        "sum on a filtered frame, row check included / clip().sum()",
+        *medians(lambda: half.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_half.x.clip(low, high).sum()),
+        0.45,
+    )
     shuffled = half.sample(frac=1, random_state=1)
     raw_shuffled = raw_half.sample(frac=1, random_state=1)
-    show("  the same, shuffled (no limit set)", *medians(lambda: shuffled.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_shuffled.x.clip(low, high).sum()), 9.99)
+    show(
+        "  the same, shuffled (no limit set)",
+        *medians(lambda: shuffled.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_shuffled.x.clip(low, high).sum()),
+        9.99,
+    )
     small, raw_small = df.iloc[:100], raw.iloc[:100]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alone = raw_small.reset_index(drop=True).dp.protect(epsilon=1_000_000)
-    show("sum on 100 rows / clip().sum()", *medians(lambda: alone.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).sum(), inner=200), 0.5)
-    show("  the same, 100 rows of a larger frame", *medians(lambda: small.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).sum(), inner=200), 0.5)
-    show("mean on 100 rows / clip().mean()", *medians(lambda: alone.dp.mean("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).mean(), inner=200), 0.5)
+    show(
+        "sum on 100 rows / clip().sum()",
+        *medians(lambda: alone.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).sum(), inner=200),
+        0.5,
+    )
+    show(
+        "  the same, 100 rows of a larger frame",
+        *medians(lambda: small.dp.sum("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).sum(), inner=200),
+        0.5,
+    )
+    show(
+        "mean on 100 rows / clip().mean()",
+        *medians(lambda: alone.dp.mean("x", bounds=(low, high), epsilon=eps), lambda: raw_small.x.clip(low, high).mean(), inner=200),
+        0.5,
+    )
     fresh = iter(range(1, 10**9))
-    show("  sum on 100 rows, a new scale each time", *medians(lambda: alone.dp.sum("x", bounds=(low, high), epsilon=f"{next(fresh)}e-7"), lambda: raw_small.x.clip(low, high).sum(), inner=200), 0.5)
+    show(
+        "  sum on 100 rows, a new scale each time",
+        *medians(
+            lambda: alone.dp.sum("x", bounds=(low, high), epsilon=f"{next(fresh)}e-7"), lambda: raw_small.x.clip(low, high).sum(), inner=200
+        ),
+        0.5,
+    )
     generator = np.random.default_rng(2)
     for scale in (10, 2**40):
         sampler = DiscreteLaplace(pandas_dp.Epsilon(scale))
-        show(f"10^6 exact draws, scale {scale} / Generator.laplace", *medians(lambda s=sampler: s.draws(10**6), lambda c=scale: generator.laplace(scale=c, size=10**6)), 8)
+        show(
+            f"10^6 exact draws, scale {scale} / Generator.laplace",
+            *medians(lambda s=sampler: s.draws(10**6), lambda c=scale: generator.laplace(scale=c, size=10**6)),
+            8,
+        )
     show_opendp()
     tracemalloc.start()
     for name, frame in (("float64", df), ("filtered float64", half)):
