@@ -276,7 +276,7 @@ class DataFrameDP(_Accessor):
         >>> visits = pd.DataFrame({"age": range(100)}).dp.protect(epsilon=1.0)
         >>> with unsafe_seeded_noise(2):
         ...     visits.dp.sum("age", bounds=(0, 110), epsilon=0.5)
-        4902 ± 659
+        4925 ± 659
         """
         return release.answer(self._frame, partial(basic.total, column=column, bounds=bounds), epsilon)
 
@@ -336,7 +336,7 @@ class DataFrameDP(_Accessor):
         >>> visits = pd.DataFrame({"age": range(100)}).dp.protect(epsilon=1.0)
         >>> with unsafe_seeded_noise(2):
         ...     visits.dp.mean("age", bounds=(0, 110), epsilon=0.5)
-        49.0 ± 4.6
+        48.9 ± 4.6
         """
         return release.answer(self._frame, partial(basic.mean, column=column, bounds=bounds), epsilon)
 

@@ -9,8 +9,24 @@ import pickle
 import numpy as np
 import pandas as pd
 from lineage_support import (
-    ANSWERED, BEDS, BEDS_TWICE, ROWS, append, csv, edit, feather, first_half, json, majors, parquet, plain, put, quiet, relabel,
-    second_half, table,
+    ANSWERED,
+    BEDS,
+    BEDS_TWICE,
+    ROWS,
+    append,
+    csv,
+    edit,
+    feather,
+    first_half,
+    json,
+    majors,
+    parquet,
+    plain,
+    put,
+    quiet,
+    relabel,
+    second_half,
+    table,
 )
 
 from pandas_dp import LineageError, NotProtected

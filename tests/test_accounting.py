@@ -257,7 +257,7 @@ def test_copies_share_one_budget(way):
 def _ask_in_child(df, queue):
     try:
         queue.put(("answered", float(df.dp.count(epsilon=0.1))))
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         queue.put((type(error).__name__, str(error)))
 
 
