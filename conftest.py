@@ -1,4 +1,4 @@
-"""Examples in README and docs draw repeatable noise, so that what they show is checked."""
+"""Examples in README and docs draw repeatable noise and know no named session, so that what they show can be checked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.doctest import DoctestItem
 
+from pandas_dp import registry
 from pandas_dp.testing import unsafe_seeded_noise
 
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _repeatable_examples(request: pytest.FixtureRequest) -> Iterator[None]:
     if isinstance(request.node, DoctestItem):
+        others = dict(registry.named_sessions)
+        registry.named_sessions.clear()
         with unsafe_seeded_noise("examples"):
             yield
+        registry.named_sessions.clear()
+        registry.named_sessions.update(others)
     else:
         yield

@@ -26,6 +26,7 @@ __all__ = [
     "ColumnError",
     "ComputationFailed",
     "DPError",
+    "ExpressionError",
     "LargeBudgetWarning",
     "LineageError",
     "NotProtected",
@@ -424,6 +425,82 @@ class UnsupportedDtype(DPError, TypeError):
         )
 
 
+class ExpressionError(DPError, ValueError):
+    """An expression of ``where`` or ``assign`` is outside the row-local grammar.  Judged without the data.
+
+    Attributes
+    ----------
+    expression : str
+        The text as it was given.
+    part : str
+        The piece of it that was refused.
+    """
+
+    expression: str
+    part: str
+
+    @classmethod
+    def _refuse(cls, expression: str, part: str, problem: str, advice: str) -> Self:
+        whole = "" if part == expression.strip() else f" in the expression {_excerpt(expression)}"
+        return cls(f"{_excerpt(part)}{whole} {problem}. {advice}.", expression=expression, part=part)
+
+    @classmethod
+    def not_text(cls, kind: type) -> Self:
+        return cls(f"an expression must be a text such as 'age >= 65', not {kind.__name__}. Quote it.", expression="", part="")
+
+    @classmethod
+    def too_long(cls, expression: str, limit: int) -> Self:
+        return cls._refuse(
+            expression, expression, f"is longer than {limit} characters", "Assign parts of it to columns of their own with dp.assign first"
+        )
+
+    @classmethod
+    def too_deep(cls, expression: str, part: str, limit: int) -> Self:
+        return cls._refuse(
+            expression, part, f"is nested more than {limit} levels deep", "Assign parts of it to columns of their own with dp.assign first"
+        )
+
+    @classmethod
+    def syntax(cls, expression: str, part: str) -> Self:
+        advice = "Write it as in Python; a column whose name is no Python name, or a word of Python's, goes in backticks"
+        return cls._refuse(expression, part, "cannot be read", advice)
+
+    @classmethod
+    def literal(cls, expression: str, part: str) -> Self:
+        advice = "Write numbers in decimal, and texts as 'north', without a prefix and with no escapes but \\', \\\", \\\\, \\n and \\t"
+        return cls._refuse(expression, part, "is no plain number or text", advice)
+
+    @classmethod
+    def outside(cls, expression: str, part: str) -> Self:
+        advice = (
+            "Use column names, numbers, + - * / // % **, comparisons, in [...], and, or, not, & | ~ and the functions abs, log, log1p, exp, "
+            "sqrt, clip, round, floor, where(condition, a, b), isna, year, month, day, hour and dayofweek; compute anything else before protect()"
+        )
+        return cls._refuse(expression, part, "is outside of what an expression may hold, because it is not known to be row by row", advice)
+
+    @classmethod
+    def unknown_name(cls, expression: str, part: str) -> Self:
+        advice = "Check the spelling; a text goes in quotes, and a column whose name is no Python name in backticks"
+        return cls._refuse(expression, part, "is no column of this frame", advice)
+
+    @classmethod
+    def arguments(cls, expression: str, part: str, signature: str) -> Self:
+        return cls._refuse(expression, part, "has other arguments than the function takes", f"Write {signature}")
+
+    @classmethod
+    def operands(cls, expression: str, part: str, problem: str, advice: str) -> Self:
+        return cls._refuse(expression, part, problem, advice)
+
+    @classmethod
+    def constant(cls, expression: str, part: str, requirement: str) -> Self:
+        return cls._refuse(expression, part, "does not serve here as a constant", f"Write {requirement}")
+
+    @classmethod
+    def zones(cls, expression: str, part: str) -> Self:
+        advice = "Give both sides a time zone or neither: tz_localize the column before protect(), or change the constant"
+        return cls._refuse(expression, part, "compares times with and without a time zone", advice)
+
+
 class SchemaError(DPError, ValueError):
     """The schema itself cannot be used.  Judged without the data."""
 
@@ -530,6 +607,13 @@ def _label(name: object) -> str:
 
 
 _DIGITS = 40
+_EXCERPT = 80
+
+
+def _excerpt(text: str) -> str:
+    """Quote a piece of an expression, which is public, at a length that can be read."""
+    return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "...")
+
 
 
 def _bound(bound: object) -> str:

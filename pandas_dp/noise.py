@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["injected", "is_private", "random_bytes"]
+__all__ = ["fresh_token", "injected", "is_private", "random_bytes"]
 
 _BULK = 4096
 _source: ContextVar[Callable[[int], bytes] | None] = ContextVar("pandas_dp_noise_source", default=None)
@@ -40,6 +40,11 @@ def _bulk_bytes(count: int) -> bytes:
     except ImportError:  # pragma: no cover  (a Python built without OpenSSL)
         return os.urandom(count)
     return ssl.RAND_bytes(count)
+
+
+def fresh_token() -> str:
+    """Return eight random hexadecimal digits for a name; no secret, and never from an injected source, so that names stay unique."""
+    return os.urandom(4).hex()
 
 
 def is_private() -> bool:

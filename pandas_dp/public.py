@@ -86,6 +86,10 @@ class PublicFrame:
         given = bounds.get(column) if isinstance(bounds, Mapping) else bounds
         return [self.domain(statistic, column, given)], True
 
+    def shown(self, column: Hashable, *, typed: bool) -> str:
+        """Return a column's name for the ledger, unless nobody typed it and it was not protected under it."""
+        return repr(column) if typed or column in self._known else "a new column"
+
     def check_list(self, columns: list[Any]) -> None:
         """Check every name of a list."""
         if not columns:

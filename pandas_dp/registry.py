@@ -16,7 +16,7 @@ import pandas as pd
 
 from pandas_dp import accounting
 from pandas_dp.errors import AlreadyProtected, LineageError, NotProtected
-from pandas_dp.noise import random_bytes
+from pandas_dp.noise import fresh_token
 from pandas_dp.units import Roster
 
 if TYPE_CHECKING:
@@ -45,6 +45,18 @@ class IndexName(str):
         self = super().__new__(cls, name)
         self.handle = handle
         return self
+
+    def __eq__(self, other: object) -> bool:
+        """Differ from the equal name of another protected frame, so that pandas drops the name where it combines the two."""
+        return str.__eq__(self, other) is True and (not isinstance(other, IndexName) or self.handle == other.handle)
+
+    def __ne__(self, other: object) -> bool:
+        """Be the opposite of equality."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Hash as the string."""
+        return str.__hash__(self)
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         """Pickle as a plain string, which any process can read."""
@@ -132,6 +144,7 @@ def register(
     unit: Hashable | None,
     max_rows: int,
     label: str,
+    adopted: bool = False,
 ) -> pd.DataFrame:
     """Give a frame its handle and enter it into the registry."""
     handle = _fresh_handle(label)
@@ -139,9 +152,15 @@ def register(
     protected.index = _labelled(frame, handle, unit)
     protected.attrs = {**frame.attrs, _KEY: handle}
     roster = Roster(protected, handle, unit, max_rows)
+    if adopted:
+        roster.forget_order(frame)
     columns = frozenset(frame.columns) if isinstance(frame, pd.DataFrame) else frozenset()
     with accounting.LOCK:
-        earlier = [known for known in protected_by(session) if known.columns == columns and known.roster.same_as(roster)]
+        earlier = [
+            known
+            for known in protected_by(session)
+            if (known.handle[:-8], known.columns, known.facts) == (handle[:-8], columns, facts) and known.roster.same_as(roster)
+        ]
         if earlier:
             # The same rows again, as when a notebook cell is run again: the same handle, and no second copy of the labels.
             handle = earlier[0].handle
@@ -175,7 +194,7 @@ def _index_name(name: Hashable, handle: str) -> Hashable:
 
 def _fresh_handle(label: str) -> str:
     while True:
-        handle = f"{label}#{random_bytes(4).hex()}"
+        handle = f"{label}#{fresh_token()}"
         if handle not in _registry:
             return handle
 

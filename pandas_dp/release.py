@@ -107,7 +107,7 @@ def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
 
 def _measure(frame: pd.DataFrame | pd.Series[Any], parts: list[_Part], selection: Selection) -> tuple[Estimate, ...]:
     """Read, add noise, finish.  Runs after the charge."""
-    exact = totals(frame, [cell for part in parts for cell in part.cells], unit=selection.counted())
+    exact = totals(frame, [cell for part in parts for cell in part.cells], unit=selection.counted(frame))
     estimates = []
     for part in parts:
         noise = discrete_laplace(part.scale)

@@ -198,7 +198,7 @@ class Session:
             if unit is None or not known.roster.knows_units_of(frame):
                 continue
             label = known.handle.rsplit("#", 1)[0]
-            return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label)
+            return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label, adopted=True)
         raise LineageError.no_unit_column()
 
     def close(self) -> None:

@@ -37,29 +37,67 @@ class Selection:
     ----------
     units : ndarray of int64, or None
         The unit of each row, -1 where it is missing; None if each row is a unit of its own.
-    order : ndarray of int64, or None
-        The place of each row in the protected frame; None for the order at hand.
+    places : ndarray of int64, or None
+        The place of each row in the protected frame; None if the rows have no labels any more.
     max_rows : int
         How many rows of one unit count.
     """
 
     units: NDArray[np.int64] | None
-    order: NDArray[np.int64] | None
+    places: NDArray[np.int64] | None
     max_rows: int
 
-    def counted(self) -> NDArray[np.bool_] | None:
-        """Return which rows count: the first ``max_rows`` of each unit, in the protected frame's order; None for all."""
-        return None if self.units is None else first_rows(self.units, self.max_rows, self.order)
+    def counted(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.bool_] | None:
+        """Return which rows count: ``max_rows`` of each unit; None for all.  Reads values; runs after the charge.
+
+        Notes
+        -----
+        Adding or removing a unit must not change which rows of another count, but the order at hand may depend on everybody: sorting by a
+        column shuffles the ties within a unit's rows when one row is added elsewhere.  So the order is that of the protected frame, and where
+        rows have no label, or share one, that of a hash of their content, which depends on nothing but the row.
+        """
+        if self.units is None:
+            return None
+        order = self.places
+        if order is None or not _distinct(order):
+            order = _order_by_content(frame, order)
+        return first_rows(self.units, self.max_rows, order)
+
+
+def _distinct(places: NDArray[np.int64]) -> bool:
+    return _increasing(places) or len(np.unique(places)) == len(places)
+
+
+def _order_by_content(frame: pd.DataFrame | pd.Series[Any], places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Return the rank of each row by place and then by a hash of its values; of rows of equal content it does not matter which counts."""
+    table = frame.to_frame() if isinstance(frame, pd.Series) else frame
+    content = np.zeros(len(table), dtype=np.uint64)
+    for place in range(table.shape[1]):
+        content = content * np.uint64(0x9E3779B97F4A7C15) + _hashes(table.iloc[:, place])
+    sorting = np.argsort(content) if places is None else np.lexsort((content, places))
+    order = np.empty(len(sorting), dtype=np.int64)
+    order[sorting] = np.arange(len(sorting))
+    return order
+
+
+def _hashes(series: pd.Series[Any]) -> NDArray[np.uint64]:
+    if series.dtype == object:
+        # pandas hashes objects one way or another depending on what else is in the column, which is about other people.
+        return np.fromiter((_hash(cell) for cell in series.array), dtype=np.uint64, count=len(series))
+    return np.asarray(pd.util.hash_pandas_object(series, index=False), dtype=np.uint64)
+
+
+def _hash(cell: object) -> int:
+    try:
+        return hash(cell) % (1 << 64)
+    except Exception:  # noqa: BLE001  (no value may raise)
+        return 0
 
 
 def first_rows(units: NDArray[np.int64], max_rows: int, order: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
-    """Mark the first ``max_rows`` rows of every unit; rows without a unit (-1) are not marked.
+    """Mark the first ``max_rows`` rows of every unit by ``order``; rows without a unit (-1) are not marked.
 
-    Notes
-    -----
-    Which rows of a unit are marked depends on that unit's rows and their ``order`` alone.  With the places of the protected frame for it,
-    adding or removing a unit changes no other unit's rows, whatever sorting or sampling did to the frame in between: sorting by a column
-    may shuffle the ties within everybody's rows when one row is added.
+    Which rows of a unit are marked depends on that unit's rows and their order alone.
     """
     count = len(units)
     row_bits = max(1, (count - 1).bit_length()) if count else 1
@@ -96,6 +134,7 @@ class Roster:
         names = list(frame.index.names)
         self.index = _level(frame, handle) if handle in names else frame.index
         self.names = list(self.index.names)
+        self._own_names = [None if name == handle else name for name in names]
         self._lead = len(names)
         self.unit = unit
         self.max_rows = max_rows
@@ -103,6 +142,7 @@ class Roster:
         self.unique = bool(self._dense.unique if self._dense else self.index.is_unique)
         self._codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._units: pd.Index[Any] = pd.Index([])
+        self._places: NDArray[np.int64] | None = None
         if unit is None:
             if not self.unique:
                 raise LineageError.not_unique()
@@ -120,7 +160,8 @@ class Roster:
     def same_as(self, other: Roster) -> bool:
         """Whether both describe the same rows of the same units."""
         return (
-            (self.unit, self.max_rows, self.index.nlevels) == (other.unit, other.max_rows, other.index.nlevels)
+            (self.unit, self.max_rows) == (other.unit, other.max_rows)
+            and list(map(_text, self._own_names)) == list(map(_text, other._own_names))
             and len(self.index) == len(other.index)
             and bool(self.index.equals(other.index))
             and bool(np.array_equal(self._codes, other._codes))
@@ -144,10 +185,13 @@ class Roster:
         if self.unit is None:
             self._check_rows(labels)
             return Selection(None, None, 1)
-        if labels.is_(self.index):
-            return Selection(self._codes, None, self.max_rows)
-        positions = self._positions(labels)
-        return Selection(self._codes[positions], positions, self.max_rows)
+        positions = np.arange(len(self._codes)) if labels.is_(self.index) else self._positions(labels)
+        places = positions if self._places is None else self._places[positions]
+        return Selection(self._codes[positions], places, self.max_rows)
+
+    def forget_order(self, frame: pd.DataFrame | pd.Series[Any]) -> None:
+        """Order the rows by their content from now on: those of an adopted frame may have been sorted in a way that depends on others."""
+        self._places = _order_by_content(frame)
 
     def _labels_in_index(self, frame: pd.DataFrame | pd.Series[Any]) -> pd.Index[Any] | None:
         """Find the row labels in the index, or in levels of it."""
@@ -273,6 +317,10 @@ def _indexer(index: pd.Index[Any], labels: pd.Index[Any]) -> NDArray[np.int64] |
         except Exception:  # noqa: BLE001, S112  (pandas raises many kinds; overlapping intervals are found only as objects)
             continue
     return None
+
+
+def _text(name: Hashable) -> Hashable:
+    return str(name) if isinstance(name, str) else name
 
 
 def _level(frame: pd.DataFrame | pd.Series[Any], name: Hashable) -> pd.Index[Any]:

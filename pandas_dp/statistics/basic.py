@@ -6,6 +6,7 @@ docstrings, sensitivities in :mod:`pandas_dp.cells`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -135,18 +136,18 @@ def count(frame: PublicFrame, column: Any) -> Query:
 
 def total(frame: PublicFrame, column: object, bounds: object | None) -> Query:
     """Sum one column or all with bounds."""
-    domains, single = frame.domains("sum", column, bounds)
-    return _query("sum", Sum, domains, single=single)
+    return _query("sum", Sum, frame, column, bounds)
 
 
 def mean(frame: PublicFrame, column: object, bounds: object | None) -> Query:
     """Average one column or all with bounds."""
-    domains, single = frame.domains("mean", column, bounds)
-    return _query("mean", Mean, domains, single=single)
+    return _query("mean", Mean, frame, column, bounds)
 
 
-def _query(name: str, kind: type[Sum | Mean], domains: list[Domain], *, single: bool) -> Query:
-    arguments = ", ".join(f"{d.column!r} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
+def _query(name: str, kind: type[Sum | Mean], frame: PublicFrame, column: object, bounds: object | None) -> Query:
+    domains, single = frame.domains(name, column, bounds)
+    typed = column is not None or frame.is_series or isinstance(bounds, Mapping)
+    arguments = ", ".join(f"{frame.shown(d.column, typed=typed)} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
     return Query(
         f"{name}({arguments})",
         tuple(kind(domain) for domain in domains),
