@@ -6,7 +6,7 @@ nowhere else.  This module reads no values: it turns public bounds into a public
 
 A :class:`Grid` gives every value of a column an integer *step*, the same on every engine: the integers themselves where they
 are exact (``int``, ``bool``, datetimes in their unit), else about ``2**30`` steps of the bounds' width.  From the steps of the
-present records an engine returns two exact integers, their number and their sum (:class:`Moments`); every cell's
+present records an engine takes two exact integers, their number and their sum; every cell's
 total is an integer combination of these.
 """
 
@@ -16,14 +16,15 @@ import math
 import struct
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "Moments", "l1_sensitivity", "mean_cells", "present", "rows", "signed_sum"]
+__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "l1_sensitivity", "mean_cells", "present", "rows", "signed_sum"]
 
 _STEP_BITS = 30
+_LARGE = 2**31  # times a number of rows below it, this fits an int64
 _FAR = 2**8  # bounds this many widths away from zero are shifted to the origin first
 
 
@@ -119,14 +120,6 @@ Grid = IntGrid | FloatGrid
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """What an engine counts exactly: the records, and the sum of their steps."""
-
-    count: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One integer total: ``per_record * records + per_step * (sum of steps)`` of one column.
 
@@ -148,9 +141,11 @@ class Cell:
     per_step: int
     everything: bool = False
 
-    def of(self, moments: Moments) -> int:
-        """Return the total."""
-        return self.per_record * moments.count + self.per_step * moments.total
+    def of(self, count: Any, total: Any) -> Any:
+        """Return the total of ``count`` records whose steps sum to ``total``: ints, or arrays of one for each group."""
+        if abs(self.per_record) >= _LARGE and hasattr(count, "astype"):
+            count, total = count.astype(object), total.astype(object)
+        return self.per_record * count + self.per_step * total
 
     def at(self, step: int) -> int:
         """Return what one record at ``step`` contributes."""

@@ -255,7 +255,7 @@ def _within_dtype(column: Hashable, kind: Kind, declared: tuple[Any, Any]) -> tu
 def _parse_bounds(column: Hashable, given: object) -> tuple[Any, Any]:
     """Return bounds as a pair, or raise ``BoundsError``."""
     if not isinstance(given, (tuple, list)) or len(given) != 2:  # noqa: PLR2004
-        raise BoundsError.unusable(column, given if isinstance(given, tuple) else type(given), "are no pair (lower, upper)")
+        raise BoundsError.unusable(column, given, "are no pair (lower, upper)")
     return (given[0], given[1])
 
 

@@ -384,7 +384,8 @@ class ColumnError(DPError, KeyError):
         names = [_label(name) for name in columns]
         shown = ", ".join(names[:shown_at_most]) + (", ..." if len(names) > shown_at_most else "")
         known = f" Of the columns that were protected it has: {shown}." if names else ""
-        return cls(f"this frame has no column {_label(column)}.{known} {UNCHARGED}", column=column)
+        hint = f" Is it the budget? Then name it: epsilon={column}." if isinstance(column, float) else ""
+        return cls(f"this frame has no column {_label(column)}.{known}{hint} {UNCHARGED}", column=column)
 
     @classmethod
     def ambiguous(cls, column: Hashable) -> Self:
@@ -613,7 +614,6 @@ _EXCERPT = 80
 def _excerpt(text: str) -> str:
     """Quote a piece of an expression, which is public, at a length that can be read."""
     return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "...")
-
 
 
 def _bound(bound: object) -> str:

@@ -10,6 +10,7 @@ alone; what depends on units (:meth:`Selection.counted`) runs after it.  No mess
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -89,7 +90,8 @@ def _hashes(series: pd.Series[Any]) -> NDArray[np.uint64]:
 
 def _hash(cell: object) -> int:
     try:
-        return hash(cell) % (1 << 64)
+        # Not the object's own hash: those of -1 and -2 are equal, and a NaN's is its address.
+        return hash((type(cell).__name__, repr(cell))) % (1 << 64)
     except Exception:  # noqa: BLE001  (no value may raise)
         return 0
 
@@ -139,7 +141,7 @@ class Roster:
         self.unit = unit
         self.max_rows = max_rows
         self._dense = _Dense.of(self.index)
-        self.unique = bool(self._dense.unique if self._dense else self.index.is_unique)
+        self.unique = self._dense.unique if self._dense else _is_unique(self.index, unit)
         self._codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._units: pd.Index[Any] = pd.Index([])
         self._places: NDArray[np.int64] | None = None
@@ -148,10 +150,9 @@ class Roster:
                 raise LineageError.not_unique()
             return
         factorized = None
-        try:
-            factorized = pd.factorize(_unit_values(frame, unit), use_na_sentinel=True)
-        except (TypeError, ValueError):  # labels that cannot be hashed; the text may quote them
-            factorized = None
+        values = _unit_values(frame, unit)
+        with suppress(TypeError, ValueError):  # as below
+            factorized = pd.factorize(values, use_na_sentinel=True)
         if factorized is None:
             raise ParameterError.unit_unknown(unit)
         self._codes = factorized[0].astype(np.int64)
@@ -307,6 +308,15 @@ def _unit_values(frame: pd.DataFrame | pd.Series[Any], unit: Hashable | None) ->
         raise ParameterError.unit_unknown(unit)
     column: Any = unit
     return frame[column] if in_columns else _level(frame, unit)
+
+
+def _is_unique(index: pd.Index[Any], unit: Hashable | None) -> bool:
+    unique = None
+    with suppress(TypeError, ValueError):  # labels that cannot be hashed; the text may quote them
+        unique = bool(index.is_unique)
+    if unique is None:
+        raise LineageError.not_unique() if unit is None else ParameterError.unit_unknown(unit)
+    return unique
 
 
 def _indexer(index: pd.Index[Any], labels: pd.Index[Any]) -> NDArray[np.int64] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pandas_dp.cells import FloatGrid, IntGrid, Moments, mean_cells, present, rows, signed_sum
+from pandas_dp.cells import FloatGrid, IntGrid, mean_cells, present, rows, signed_sum
 from pandas_dp.engines.pandas import totals
 from pandas_dp.testing import check_engine, engine_cases
 
@@ -22,7 +22,7 @@ def step_of(value, grid):
     return round(Fraction(clamped - grid.origin) / Fraction(grid.g))
 
 
-def toy_totals(partitions, cells, *, unit=None):
+def toy_totals(partitions, cells, *, by=None, unit=None):
     """A second engine: a list of partitions, each read value by value, added up in Python."""
     starts = np.cumsum([0, *(len(part) for part in partitions)])
     answer = []
@@ -37,7 +37,7 @@ def toy_totals(partitions, cells, *, unit=None):
                 elif not pd.isna(value):
                     count += 1
                     total += 0 if cell.grid is None else step_of(value, cell.grid)
-        answer.append(cell.of(Moments(count, total)))
+        answer.append(cell.of(count, total))
     return answer
 
 
@@ -51,7 +51,7 @@ def test_toy_engine_conforms(parts):
 def test_conformance_rejects(fault):
     """The twin: an engine with one total off by one, with float totals, or that counts all rows, is caught."""
 
-    def broken(partitions, cells, *, unit=None):
+    def broken(partitions, cells, *, by=None, unit=None):
         exact = toy_totals(partitions, cells, unit=None if fault == "ignores the selection" else unit)
         if fault == "off by one":
             exact[-1] += 1

@@ -23,7 +23,7 @@ from lineage_support import (
 )
 
 import pandas_dp
-from pandas_dp import DPError, LargeBudgetWarning, LineageError, NotProtected
+from pandas_dp import LargeBudgetWarning, LineageError, NotProtected
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,10 @@ def test_rows_of_two_sessions_are_not_charged_to_one(case, other):
 BOTH_NAMED = ("combine", "concat of rows", "concat of columns", "DataFrame of columns", "both labels in the index")
 
 
-@pytest.mark.xfail(
-    raises=pytest.fail.Exception,
-    reason="names of equal text are equal whatever their handles, so that pandas keeps one of them: IndexName.__eq__ should compare handles",
-)
 @pytest.mark.parametrize("root", ["named", "named texts", "two levels"])
 @pytest.mark.parametrize("case", [case for case in TWO_SESSIONS if case.id in BOTH_NAMED])
 def test_rows_of_two_sessions_with_equal_index_names_are_not_charged_to_one(case, root):
-    """Rule: as above where both indexes have the same name: it must not hide that there are two sessions."""
+    """Rule: the same where both indexes have one name: the name of each knows its handle, so that they are not taken for one."""
     frame, other = protect(ROOTS[root]()), protect(ROOTS[root]())
     refused(case.expected, case.run(frame, other), frame.dp.session, other.dp.session)
 
@@ -128,7 +124,6 @@ def test_protecting_other_rows_gives_another_handle(other_rows, request):
     assert list(session.ledger["frame"]) == [first.attrs["pandas_dp"], second.attrs["pandas_dp"]]
 
 
-@pytest.mark.xfail(raises=DPError, reason="Roster.same_as does not compare the names of the index, nor register() what the schema declares")
 @pytest.mark.parametrize("change", ["named", "schema"])
 def test_the_same_rows_protected_otherwise_are_answered_as_they_are_now(change):
     """Rule: the same rows under another index name or schema are followed by that name, and clamped by that schema."""

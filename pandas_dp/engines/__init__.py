@@ -2,10 +2,11 @@
 
 The contract is one function::
 
-    totals(frame, cells, *, unit=None) -> list[int]
+    totals(frame, cells, *, by=None, unit=None) -> list
 
-``frame`` is whatever the engine handles, ``cells`` a sequence of :class:`pandas_dp.cells.Cell`, ``unit`` says which rows count (a boolean
-array in row order, from contribution bounding; None for all).  The answer has one Python int per cell and is a
+``frame`` is whatever the engine handles, ``cells`` a sequence of :class:`pandas_dp.cells.Cell`.  ``unit`` says which rows count (a boolean
+array in row order, from contribution bounding; None for all).  The answer has one Python int per cell; with ``by``, one array per cell
+of one exact integer per group (int64, or Python ints where they might not fit).  It is a
 function of the multiset of rows alone: the same on every engine, partitioning and row order, bit for bit.
 
 An engine knows nothing of ε, budgets or noise, and must not raise or warn because of a value.
@@ -14,6 +15,7 @@ An engine knows nothing of ε, budgets or noise, and must not raise or warn beca
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -24,11 +26,27 @@ if TYPE_CHECKING:
 
     from pandas_dp.cells import Cell
 
-__all__ = ["Totals"]
+__all__ = ["Groups", "Totals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """To which of a fixed number of groups each row belongs.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (rows,)
+        0 to ``size`` - 1; ``size`` for a row that belongs to none.
+    size : int
+        The number of groups, which is public.
+    """
+
+    codes: NDArray[np.int64]
+    size: int
 
 
 class Totals(Protocol):
     """The type of an engine's one function."""
 
-    def __call__(self, frame: Any, cells: Sequence[Cell], *, unit: NDArray[np.bool_] | None = None) -> list[int]:
-        """Return the exact total of every cell."""
+    def __call__(self, frame: Any, cells: Sequence[Cell], *, by: Groups | None = None, unit: NDArray[np.bool_] | None = None) -> list[Any]:
+        """Return the exact total of every cell, or of every cell in every group."""

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.cells import Cell, Grid, Moments
 from pandas_dp.domain import kind_of
-from pandas_dp.engines.kernel import BLOCK, step_sum
+from pandas_dp.engines.kernel import BLOCK, GroupSum, StepSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
+
+    from pandas_dp.cells import Cell, Grid
+    from pandas_dp.engines import Groups
 
 __all__ = ["totals"]
 
@@ -29,28 +31,34 @@ Block = tuple["NDArray[Any]", "NDArray[np.bool_] | None"]
 _NAT = np.iinfo(np.int64).min
 
 
-def totals(frame: pd.DataFrame | pd.Series[Any], cells: Sequence[Cell], *, unit: NDArray[np.bool_] | None = None) -> list[int]:
+def totals(
+    frame: pd.DataFrame | pd.Series[Any],
+    cells: Sequence[Cell],
+    *,
+    by: Groups | None = None,
+    unit: NDArray[np.bool_] | None = None,
+) -> list[Any]:
     """Return the exact total of every cell; see :mod:`pandas_dp.engines` for the contract."""
-    measured: dict[tuple[bool, Hashable, Grid | None], Moments] = {}
+    measured: dict[tuple[bool, Hashable, Grid | None], tuple[Any, Any]] = {}
     answer = []
     with np.errstate(all="ignore"):
         for cell in cells:
             key = (cell.everything, cell.column, cell.grid)
             if key not in measured:
-                measured[key] = _moments(frame, cell, unit)
-            answer.append(cell.of(measured[key]))
+                measured[key] = _moments(frame, cell, unit) if by is None else _group_moments(frame, cell, by, unit)
+            answer.append(cell.of(*measured[key]))
     return answer
 
 
-def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None) -> Moments:
+def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None) -> tuple[int, int]:
     if cell.everything:
-        return Moments(len(frame) if unit is None else int(np.count_nonzero(unit)), 0)
+        return len(frame) if unit is None else int(np.count_nonzero(unit)), 0
     series = frame if isinstance(frame, pd.Series) else frame[cell.column]
     length = len(series)
     if cell.grid is None:
-        return Moments(sum(_present(series, start, unit) for start in range(0, length, BLOCK)), 0)
+        return sum(int(np.count_nonzero(_present(series, start, unit))) for start in range(0, length, BLOCK)), 0
     read = _reader(series)
-    steps = step_sum(cell.grid, min(length, BLOCK))
+    steps = StepSum(cell.grid, min(length, BLOCK))
     for start in range(0, length, BLOCK):
         values, missing = read(start, start + BLOCK)
         if unit is not None:
@@ -61,11 +69,30 @@ def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.
     return steps.moments()
 
 
-def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> int:
-    absent = _missing(series, start)
-    if unit is not None:
-        absent = absent | ~unit[start : start + BLOCK]
-    return len(absent) - int(np.count_nonzero(absent))
+def _group_moments(
+    frame: pd.DataFrame | pd.Series[Any], cell: Cell, by: Groups, unit: NDArray[np.bool_] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    length = len(frame)
+    codes = by.codes if unit is None else np.where(unit, by.codes, by.size)
+    if cell.everything:
+        count = np.bincount(codes, minlength=by.size + 1)[:-1]
+        return count, np.zeros_like(count)
+    series = frame if isinstance(frame, pd.Series) else frame[cell.column]
+    if cell.grid is None:
+        count = np.zeros(by.size + 1, dtype=np.int64)
+        for start in range(0, length, BLOCK):
+            count += np.bincount(codes[start : start + BLOCK][_present(series, start, None)], minlength=by.size + 1)
+        return count[:-1], np.zeros(by.size, dtype=np.int64)
+    read = _reader(series)
+    steps = GroupSum(cell.grid, min(length, BLOCK), by.size)
+    for start in range(0, length, BLOCK):
+        steps.add(*read(start, start + BLOCK), codes[start : start + BLOCK])
+    return steps.moments()
+
+
+def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    present = ~_missing(series, start)
+    return present if unit is None else present & unit[start : start + BLOCK]
 
 
 def _missing(series: pd.Series[Any], start: int) -> NDArray[np.bool_]:
