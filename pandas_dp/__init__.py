@@ -16,6 +16,7 @@ from pandas_dp.errors import (
     ColumnError,
     ComputationFailed,
     DPError,
+    KeysError,
     LargeBudgetWarning,
     LineageError,
     NotProtected,
@@ -27,6 +28,7 @@ from pandas_dp.errors import (
     SessionConflict,
     UnsupportedDtype,
 )
+from pandas_dp.groupby import GroupByDP
 from pandas_dp.release import Preview
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
 from pandas_dp.session import Session
@@ -40,6 +42,8 @@ __all__ = [
     "DPError",
     "DataFrameDP",
     "Epsilon",
+    "GroupByDP",
+    "KeysError",
     "LargeBudgetWarning",
     "LineageError",
     "NoisyFloat",

@@ -14,6 +14,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 from pandas_dp import registry, release, session
 from pandas_dp.errors import DPError, ParameterTypeError, boundary
+from pandas_dp.groupby import TableQueries
 from pandas_dp.previews import DataFramePreview, SeriesPreview
 from pandas_dp.statistics import basic
 
@@ -69,7 +70,7 @@ class _Accessor:
 
 
 @register_dataframe_accessor("dp")
-class DataFrameDP(_Accessor):
+class DataFrameDP(_Accessor, TableQueries):
     """Differentially private answers about a protected DataFrame: ``df.dp``."""
 
     def __init__(self, frame: pd.DataFrame) -> None:

@@ -23,9 +23,12 @@ from pandas_dp.errors import BoundsError, UnsupportedDtype
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["ColumnFacts", "Domain", "Kind", "domain_of", "kind_of"]
+    from numpy.typing import NDArray
+
+__all__ = ["ColumnFacts", "Domain", "Kind", "domain_of", "kind_of", "whole"]
 
 _LARGEST = 2.0**900  # beyond, totals and noise could leave the range of a double
+_SMALL = 2**31
 _NARROWEST = 2.0**-900  # below, the grid's spacing would be subnormal
 
 
@@ -124,6 +127,22 @@ class Domain:
             return _timedelta(math.ceil(value), self.kind.unit)
         return float(value)
 
+    def decode_totals(self, steps: NDArray[Any]) -> Any:
+        """Turn sums in steps into an array: int64 where fewer than 2**31 rows cannot pass it, else float64; or timedelta64."""
+        if self.kind.name == "timedelta":
+            spans: list[Any] = [self.decode_total(Fraction(int(step))) for step in steps]
+            return pd.Series(spans, dtype=cast("Any", f"timedelta64[{self.kind.unit}]")).array
+        if isinstance(self.grid, IntGrid) and max(abs(self.grid.first), abs(self.grid.last)) < _SMALL:
+            return whole(steps)
+        return steps.astype(np.float64) * float(self.grid.unit)
+
+    def decode_shares(self, shares: NDArray[np.float64]) -> Any:
+        """Turn heights between the bounds, from 0 to 1, into an array of the column's type."""
+        lower, upper = self.ends()
+        if self.kind.name in {"datetime", "timedelta"}:
+            return pd.Series([self.decode(lower + Fraction(float(share)) * (upper - lower)) for share in shares]).array
+        return np.clip(float(lower) + shares * float(upper - lower), float(lower), float(upper))
+
     def decode_total(self, value: Fraction) -> Any:
         """Turn a sum into int, float or Timedelta, whatever its size."""
         if self.kind.name == "timedelta":
@@ -131,6 +150,15 @@ class Domain:
         if isinstance(self.grid, IntGrid):
             return int(value)
         return _saturated(value)
+
+
+def whole(ints: NDArray[Any]) -> NDArray[np.int64]:
+    """Return integers as int64, saturated: which dtype an answer has may not depend on the noise."""
+    clipped: NDArray[np.int64] = np.clip(ints, -_LIMIT, _LIMIT).astype(np.int64)
+    return clipped
+
+
+_LIMIT = 2**62
 
 
 def kind_of(dtype: Any) -> Kind | None:

@@ -27,6 +27,7 @@ __all__ = [
     "ComputationFailed",
     "DPError",
     "ExpressionError",
+    "KeysError",
     "LargeBudgetWarning",
     "LineageError",
     "NotProtected",
@@ -365,6 +366,33 @@ class BoundsError(ParameterError):
             column=column,
             bounds=None,
         )
+
+
+class KeysError(ParameterError):
+    """Group keys are missing or unusable.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column, or columns, to group by.
+    """
+
+    column: Hashable
+
+    @classmethod
+    def missing(cls, column: Hashable) -> Self:
+        return cls(
+            f"{_where(column)} has no public keys to group by. Declare them with isin in a pandera schema, protect(schema=...); group by a boolean, "
+            "whose keys are known; or give them, keys=[...]. They are never taken from the data, nor from the categories of a Categorical, "
+            f"because which keys occur is private. {UNCHARGED}",
+            parameter="keys",
+            column=column,
+        )
+
+    @classmethod
+    def unusable(cls, column: object, problem: str) -> Self:
+        names = column if isinstance(column, list) else [column]
+        return cls(f"keys for {', '.join(map(_label, names))} {problem}. {UNCHARGED}", parameter="keys", column=column)
 
 
 class ColumnError(DPError, KeyError):

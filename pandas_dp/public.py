@@ -6,6 +6,7 @@ Looks at column names, dtypes and declarations.  This module never reads a value
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class PublicFrame:
     ) -> None:
         self.facts = facts
         self._known = known
+        self.left_out: frozenset[Hashable] = frozenset()
         if isinstance(frame, pd.Series):
             name, dtype = frame.name, frame.dtype
             self.series: Hashable = name
@@ -49,6 +51,16 @@ class PublicFrame:
             self.is_series = False
             self.columns = frame.columns
             self._dtype = lambda column: frame[column].dtype
+
+    def without(self, columns: tuple[Hashable, ...]) -> PublicFrame:
+        """Return the same, but that "all columns" leaves these out."""
+        other = copy(self)
+        other.left_out = frozenset(columns)
+        return other
+
+    def dtype(self, column: Hashable) -> Any:
+        """Return a column's dtype."""
+        return self._dtype(column)
 
     def check(self, column: Any) -> None:
         """Pass if it names exactly one column, else raise ``ColumnError`` (or ``ParameterTypeError`` if it is no name)."""
@@ -105,7 +117,7 @@ class PublicFrame:
                     raise BoundsError.not_applicable(name)
             chosen = [self.domain(statistic, name, bounds[name]) for name in self.columns if name in bounds]
         elif bounds is not None:
-            chosen = [self._given(statistic, name, bounds) for name in self.columns if self._is_number(name)]
+            chosen = [self._given(statistic, name, bounds) for name in self.columns if name not in self.left_out and self._is_number(name)]
         else:
             chosen = [domain for name in self.columns if (domain := self._declared(statistic, name)) is not None]
         if not chosen:
@@ -133,6 +145,8 @@ class PublicFrame:
     def _declared(self, statistic: str, column: Hashable) -> Domain | None:
         """Return the domain of a column with declared bounds, or None if it has none or none that serve."""
         self.check(column)
+        if column in self.left_out:
+            return None
         try:
             return domain_of(statistic, column, self._dtype(column), self.facts.get(column), None)
         except (BoundsError, UnsupportedDtype):

@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pandas_dp.accounting import Epsilon
 from pandas_dp.cells import Cell, l1_sensitivity
+from pandas_dp.engines.grouping import group_codes
 from pandas_dp.engines.pandas import totals
 from pandas_dp.errors import ComputationFailed, ParameterError
 from pandas_dp.mechanisms import discrete_laplace
@@ -28,12 +31,15 @@ from pandas_dp.noise import is_private
 from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
 from pandas_dp.results import Release, check_level, plus_minus
+from pandas_dp.statistics.estimates import GroupEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from pandas_dp.keys import KeySet
     from pandas_dp.results import Estimate
     from pandas_dp.session import Session
     from pandas_dp.statistics.basic import Query, Statistic
@@ -44,6 +50,7 @@ __all__ = ["Preview", "answer", "preview"]
 MECHANISM = "discrete Laplace"
 LEVEL = 0.95
 _MOST_ROWS = 10**15
+_WIDE = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +92,10 @@ def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], 
         private=private,
     )
     release = None
+    index = None if query.keys is None else query.keys.index
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        estimates = _measure(frame, parts, selection)
-        release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private)
+        estimates = _measure(frame, parts, selection, query.keys)
+        release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private, index)
         value = release.value
     if release is None:
         raise ComputationFailed.after_charge(query.text)
@@ -105,15 +113,29 @@ def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
     return parts
 
 
-def _measure(frame: pd.DataFrame | pd.Series[Any], parts: list[_Part], selection: Selection) -> tuple[Estimate, ...]:
+def _measure(frame: pd.DataFrame | pd.Series[Any], parts: list[_Part], selection: Selection, keys: KeySet | None) -> tuple[Estimate, ...]:
     """Read, add noise, finish.  Runs after the charge."""
-    exact = totals(frame, [cell for part in parts for cell in part.cells], unit=selection.counted(frame))
-    estimates = []
+    cells = [cell for part in parts for cell in part.cells]
+    groups = None if keys is None else group_codes(frame, keys)
+    exact = totals(frame, cells, by=groups, unit=selection.counted(frame))
+    estimates: list[Estimate] = []
     for part in parts:
         noise = discrete_laplace(part.scale)
-        noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
-        estimates.append(part.statistic.finish(noisy, part.scale))
+        if groups is None:
+            noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
+            estimates.append(part.statistic.finish(noisy, part.scale))
+        else:
+            arrays = [_add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
+            estimates.append(GroupEstimate(part.statistic, tuple(arrays), part.scale, part.statistic.values(arrays)))
     return tuple(estimates)
+
+
+def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+    """Add noise to totals in integers, of Python's kind where the sum might not fit."""
+    largest = int(np.abs(exact).max(initial=0)) + int(np.abs(noise).max(initial=0))
+    kind = np.int64 if largest < _WIDE else np.object_
+    total: NDArray[Any] = exact.astype(kind) + noise.astype(kind)
+    return total
 
 
 def _margin_before(parts: list[_Part]) -> float:

@@ -62,6 +62,8 @@ class Release:
         One per column.
     private : bool
         False if the noise was the repeatable one of ``pandas_dp.testing``.
+    index : Index or None
+        The groups of a grouped answer.
     """
 
     number: int
@@ -72,13 +74,14 @@ class Release:
     columns: tuple[Hashable, ...] | None
     estimates: tuple[Estimate, ...]
     private: bool
+    index: pd.Index[Any] | None = None
 
     @property
     def value(self) -> Any:
-        """The answer as the query returned it: a number, or a Series with one row per column."""
-        if self.columns is None:
+        """The answer as the query returned it: a number, a Series with one row per column, or one row per group and one column per column."""
+        if self.columns is None and self.index is None:
             return _carry(self.estimates[0].value, self)
-        return self._series([estimate.value for estimate in self.estimates])
+        return self._shaped([estimate.value for estimate in self.estimates])
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Return the confidence interval of the answer.
@@ -100,22 +103,30 @@ class Release:
         """
         check_level(level)
         ends = [estimate.interval(level) for estimate in self.estimates]
-        if self.columns is None:
-            return ends[0]
-        return self._series([end[0] for end in ends]), self._series([end[1] for end in ends])
+        return self._shaped([end[0] for end in ends]), self._shaped([end[1] for end in ends])
 
     def half_width(self, level: float = 0.95) -> Any:
         """Return the ± at ``level``: the distance from the answer to the farther end of its interval."""
         check_level(level)
-        widths = [estimate.half_width(level) for estimate in self.estimates]
-        return widths[0] if self.columns is None else self._series(widths)
+        return self._shaped([estimate.half_width(level) for estimate in self.estimates])
 
-    def _series(self, values: list[Any]) -> pd.Series[Any]:
-        return pd.Series(values, index=pd.Index(list(self.columns or ()), tupleize_cols=False))
+    def _shaped(self, values: list[Any]) -> Any:
+        """Return one value per estimate in the shape of the answer."""
+        if self.index is not None:
+            if self.columns is None:
+                return pd.Series(values[0], index=self.index)
+            return pd.concat(
+                [pd.Series(value, index=self.index) for value in values], axis=1, keys=pd.Index(self.columns, tupleize_cols=False)
+            )
+        if self.columns is None:
+            return values[0]
+        return pd.Series(values, index=pd.Index(list(self.columns), tupleize_cols=False))
 
     def __repr__(self) -> str:
         """Return the query, its answer and its price."""
-        if self.columns is None:
+        if self.index is not None:
+            answer = f"{len(self.index)} groups"
+        elif self.columns is None:
             answer = plus_minus(self.estimates[0].value, self.half_width())
         else:
             answer = ", ".join(

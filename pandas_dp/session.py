@@ -346,7 +346,7 @@ def _difference(key: str, before: object, now: object) -> str:
 
 def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     margin: Any = entry.margin
-    if margin != margin and release is not None and release.columns is None:  # noqa: PLR0124  (NaN: not known before)
+    if margin != margin and release is not None and release.columns is None and release.index is None:  # noqa: PLR0124  (NaN: not known before)
         margin = release.half_width()
     return (
         entry.time, entry.frame, entry.query, entry.epsilon, entry.mechanism, entry.scale, margin, entry.private,

@@ -15,6 +15,7 @@ import pandas as pd
 
 from pandas_dp import noise
 from pandas_dp.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum
+from pandas_dp.engines import Groups
 from pandas_dp.engines.pandas import totals as pandas_totals
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ def check_engine(totals: Totals, convert: Callable[[pd.DataFrame], Any]) -> None
     for name, frame, cells in engine_cases():
         native = convert(frame)
         for which, kept in _selections(len(frame)):
+            groups = Groups(np.arange(len(frame)) % 4, 3)  # the fourth is none
+            grouped = [[int(total) for total in cell] for cell in totals(native, cells, by=groups, unit=kept)]
+            if grouped != [[int(total) for total in cell] for cell in pandas_totals(frame, cells, by=groups, unit=kept)]:
+                msg = f"engine differs from the contract in case {name!r}, {which}, by group"
+                raise AssertionError(msg)
             expected = pandas_totals(frame, cells, unit=kept)
             found = list(totals(native, cells, unit=kept))
             if found != expected or any(type(total) is not int for total in found):

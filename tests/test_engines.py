@@ -27,17 +27,16 @@ def toy_totals(partitions, cells, *, by=None, unit=None):
     starts = np.cumsum([0, *(len(part) for part in partitions)])
     answer = []
     for cell in cells:
-        count = total = 0
+        counts, sums = ([0] * ((by.size if by else 0) + 1) for _ in range(2))
         for start, part in zip(starts, partitions, strict=False):
             for position, value in enumerate(part["x"].tolist()):
-                if unit is not None and not unit[start + position]:
+                group = 0 if by is None else int(by.codes[start + position])
+                if (unit is not None and not unit[start + position]) or (pd.isna(value) and not cell.everything):
                     continue
-                if cell.everything:
-                    count += 1
-                elif not pd.isna(value):
-                    count += 1
-                    total += 0 if cell.grid is None else step_of(value, cell.grid)
-        answer.append(cell.of(count, total))
+                counts[group] += 1
+                sums[group] += 0 if cell.grid is None else step_of(value, cell.grid)
+        totals = [cell.of(count, total) for count, total in zip(counts, sums, strict=True)]
+        answer.append(totals[0] if by is None else totals[:-1])
     return answer
 
 
@@ -47,12 +46,16 @@ def test_toy_engine_conforms(parts):
     check_engine(toy_totals, lambda frame: [frame.iloc[chunk] for chunk in np.array_split(np.arange(len(frame)), parts)])
 
 
-@pytest.mark.parametrize("fault", ["off by one", "floats", "ignores the selection"])
+@pytest.mark.parametrize("fault", ["off by one", "floats", "ignores the selection", "ignores the groups"])
 def test_conformance_rejects(fault):
     """The twin: an engine with one total off by one, with float totals, or that counts all rows, is caught."""
 
     def broken(partitions, cells, *, by=None, unit=None):
-        exact = toy_totals(partitions, cells, unit=None if fault == "ignores the selection" else unit)
+        exact = toy_totals(
+            partitions, cells, by=None if fault == "ignores the groups" else by, unit=None if fault == "ignores the selection" else unit
+        )
+        if by is not None:
+            return exact if fault != "ignores the groups" else [[total] * by.size for total in exact]
         if fault == "off by one":
             exact[-1] += 1
         return [float(total) for total in exact] if fault == "floats" else exact

@@ -131,4 +131,4 @@ def test_unequal_objects_of_equal_hash_are_ordered_by_their_content(pair):
         objects = pd.Series([high if x else low for x in frame["x"]], index=frame.index, dtype=object)
         protected = protect(frame.assign(x=objects).set_index("u"), unit="u", max_rows=1, schema=schema)
         sums.append(ORDERS["sort_values with ties"](protected).dp.sum("x", epsilon=EPSILON))
-    assert abs(sums[0] - sums[1]) <= 1.001 * max(abs(low), abs(high))  # the noise of objects is in steps, not 0
+    assert abs(sums[0] - sums[1]) <= 1.1 * max(abs(low), abs(high))  # noise of 100 scales, a tenth, has a probability below 1e-40

@@ -53,10 +53,10 @@ def test_answers_lie_within_their_margins_as_promised(randhie, statistic):
 
 def test_a_session_of_an_analyst(randhie):
     """A plain script: protect, filter, average, within one budget; the difference between two groups shows."""
-    df = randhie.dp.protect(epsilon=1)
+    df = randhie.dp.protect(epsilon=10)
     poor, fine = df[df.hlthp == 1], df[df.hlthp == 0]
-    visits = [group.dp.mean("mdvis", bounds=(0, 80), epsilon="0.4") for group in (poor, fine)]
-    people = poor.dp.count(epsilon="0.2")
+    visits = [group.dp.mean("mdvis", bounds=(0, 80), epsilon=4) for group in (poor, fine)]
+    people = poor.dp.count(epsilon=2)
     assert visits[0] - visits[0].half_width() > visits[1] + visits[1].half_width()
     assert abs(people - int((randhie.hlthp == 1).sum())) < 100
     assert df.dp.session.remaining == 0

@@ -93,18 +93,24 @@ class GroupSum:
         self._groups = groups
         self._count = np.zeros(groups + 1, dtype=np.int64)
         self._parts = np.zeros((2 if self._wide else 1, groups + 1), dtype=np.int64)
+        self._heights = np.empty(0 if self._wide else length)
 
     def add(self, values: NDArray[Any], missing: NDArray[np.bool_] | None, codes: NDArray[np.int64]) -> None:
         """Take up to ``length`` values and the group of each."""
         ints, flags = self._steps.read(values, missing)
-        heights = ints - ints.dtype.type(self._steps.zero + self._grid.first)
         self._count += np.bincount(codes, minlength=self._groups + 1)
         if flags is not None:
             # Absent values stand at the first step, which adds nothing to the heights.
-            self._count -= np.bincount(codes[flags], minlength=self._groups + 1)
-        for part, weights in enumerate(_halves(heights.view(np.uint64)) if self._wide else (heights,)):
-            sums = np.bincount(codes, weights=weights, minlength=self._groups + 1)
-            self._parts[part] += sums.astype(np.int64)
+            self._count -= np.bincount(codes.take(np.flatnonzero(flags)), minlength=self._groups + 1)
+        base = ints.dtype.type(self._steps.zero + self._grid.first)
+        if self._wide:
+            for place, half in enumerate(_halves((ints - base).view(np.uint64))):
+                self._parts[place] += np.bincount(codes, weights=half, minlength=self._groups + 1).astype(np.int64)
+        else:
+            heights = self._heights[: len(values)]
+            np.subtract(ints, base, out=ints)
+            np.copyto(heights, ints)
+            self._parts[0] += np.bincount(codes, weights=heights, minlength=self._groups + 1).astype(np.int64)
 
     def moments(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Return count and sum of steps of every group; the sums as Python ints where they might not fit."""

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from pandas_dp.cells import Cell, Grid
     from pandas_dp.engines import Groups
 
-__all__ = ["totals"]
+__all__ = ["column_of", "read_column", "totals"]
 
 Block = tuple["NDArray[Any]", "NDArray[np.bool_] | None"]
+_MANY = 8192
 _NAT = np.iinfo(np.int64).min
 
 
@@ -53,11 +54,11 @@ def totals(
 def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None) -> tuple[int, int]:
     if cell.everything:
         return len(frame) if unit is None else int(np.count_nonzero(unit)), 0
-    series = frame if isinstance(frame, pd.Series) else frame[cell.column]
+    series = column_of(frame, cell.column)
     length = len(series)
     if cell.grid is None:
         return sum(int(np.count_nonzero(_present(series, start, unit))) for start in range(0, length, BLOCK)), 0
-    read = _reader(series)
+    read = read_column(series)
     steps = StepSum(cell.grid, min(length, BLOCK))
     for start in range(0, length, BLOCK):
         values, missing = read(start, start + BLOCK)
@@ -77,17 +78,23 @@ def _group_moments(
     if cell.everything:
         count = np.bincount(codes, minlength=by.size + 1)[:-1]
         return count, np.zeros_like(count)
-    series = frame if isinstance(frame, pd.Series) else frame[cell.column]
+    series = column_of(frame, cell.column)
     if cell.grid is None:
         count = np.zeros(by.size + 1, dtype=np.int64)
         for start in range(0, length, BLOCK):
             count += np.bincount(codes[start : start + BLOCK][_present(series, start, None)], minlength=by.size + 1)
         return count[:-1], np.zeros(by.size, dtype=np.int64)
-    read = _reader(series)
-    steps = GroupSum(cell.grid, min(length, BLOCK), by.size)
-    for start in range(0, length, BLOCK):
-        steps.add(*read(start, start + BLOCK), codes[start : start + BLOCK])
+    read = read_column(series)
+    block = BLOCK if by.size <= _MANY else 4 * BLOCK  # a result per group and block is not free
+    steps = GroupSum(cell.grid, min(length, block), by.size)
+    for start in range(0, length, block):
+        steps.add(*read(start, start + block), codes[start : start + block])
     return steps.moments()
+
+
+def column_of(frame: pd.DataFrame | pd.Series[Any], column: Hashable) -> pd.Series[Any]:
+    """Return a column, or the Series itself."""
+    return frame if isinstance(frame, pd.Series) else frame[column]
 
 
 def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
@@ -99,7 +106,7 @@ def _missing(series: pd.Series[Any], start: int) -> NDArray[np.bool_]:
     kind = kind_of(series.dtype)
     if kind is not None and kind.name == "float":
         # NaN and NA may live side by side in a nullable column, and which of them isna() sees depends on the version.
-        values, missing = _reader(series)(start, start + BLOCK)
+        values, missing = read_column(series)(start, start + BLOCK)
         unknown: NDArray[np.bool_] = np.isnan(values)
         return unknown if missing is None else unknown | missing
     part = series.array[start : start + BLOCK]
@@ -116,7 +123,7 @@ def _is_missing(cell: Any) -> bool:
         return True
 
 
-def _reader(series: pd.Series[Any]) -> Callable[[int, int], Block]:
+def read_column(series: pd.Series[Any]) -> Callable[[int, int], Block]:
     """Return a function that reads rows ``start`` to ``stop`` as a NumPy array and a mask."""
     dtype = series.dtype
     if isinstance(dtype, pd.ArrowDtype):

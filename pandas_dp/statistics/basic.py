@@ -11,17 +11,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pandas_dp.cells import Cell, l1_sensitivity, mean_cells, present, rows, signed_sum
+from pandas_dp.domain import whole
 from pandas_dp.mechanisms import discrete_laplace
 from pandas_dp.statistics.estimates import CountEstimate, RatioEstimate, SumEstimate, worst_mean_half_width
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from numpy.typing import NDArray
+
     from pandas_dp.domain import Domain
+    from pandas_dp.keys import KeySet
     from pandas_dp.public import PublicFrame
 
-__all__ = ["Query", "Statistic", "count", "mean", "total"]
+__all__ = ["Query", "Statistic", "count", "grouped", "mean", "total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ class Query:
     text: str
     statistics: tuple[Statistic, ...]
     columns: tuple[Hashable, ...] | None
+    keys: KeySet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ class Count:
     def finish(self, noisy: list[int], scale: Fraction) -> CountEstimate:
         """Return the noisy count."""
         return CountEstimate(noisy[0], scale)
+
+    def values(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        """Return the noisy counts of many groups."""
+        return whole(noisy[0])
 
     def answer_scale(self, scale: Fraction) -> float:
         """Return the noise's scale in rows."""
@@ -81,6 +92,10 @@ class Sum:
         """Return the noisy sum."""
         return SumEstimate(noisy[0], scale, self.domain)
 
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the noisy sums of many groups; int64 where no sum of fewer than 2**31 rows could pass it, else float64."""
+        return self.domain.decode_totals(noisy[0])
+
     def answer_scale(self, scale: Fraction) -> float:
         """Return the noise's scale in the column's unit."""
         return float(scale * self.domain.grid.unit)
@@ -104,6 +119,13 @@ class Mean:
         """Return the share of the first cell, between the bounds."""
         return RatioEstimate(noisy[0], noisy[1], scale, self.domain)
 
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the means of many groups, inside the bounds."""
+        high, low = (np.maximum(cell, 0).astype(np.float64) for cell in noisy)
+        mass = high + low
+        share = np.divide(high, mass, out=np.full(len(mass), 0.5), where=mass > 0)
+        return self.domain.decode_shares(share)
+
     def answer_scale(self, scale: Fraction) -> float:
         """Return the scale of each cell's noise in the column's unit; the mean's is about a row count smaller."""
         return float(scale * self.domain.grid.unit)
@@ -119,6 +141,11 @@ class Mean:
 
 
 Statistic = Count | Sum | Mean
+
+
+def grouped(query: Query, keys: KeySet, by: str) -> Query:
+    """Ask a query for every group of ``keys``."""
+    return Query(f"groupby({by}).{query.text}", query.statistics, query.columns, keys)
 
 
 def count(frame: PublicFrame, column: Any) -> Query:

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from pandas_dp.mechanisms import discrete_laplace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from pandas_dp.domain import Domain
 
 _SURE = 4  # noisy mass, in widest half widths, above which an interval is worth solving for
 _ROUNDS = 12
 _OUTWARD = 1e-9
 
-__all__ = ["CountEstimate", "RatioEstimate", "SumEstimate", "laplace_pair_half_width", "worst_mean_half_width"]
+__all__ = ["CountEstimate", "GroupEstimate", "RatioEstimate", "SumEstimate", "laplace_pair_half_width", "worst_mean_half_width"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,41 @@ class RatioEstimate:
         exact = (grid.first + grid.offset) * grid.unit + share * self._width()
         lower, upper = self.domain.ends()
         return self.domain.decode(min(max(exact, lower), upper))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEstimate:
+    """One statistic of many groups: noisy cells as arrays, one place a group.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        How one group's cells become an estimate.
+    noisy : tuple of ndarray
+        One array for each cell.
+    scale : Fraction
+        Of the noise on each.
+    value : ndarray
+        The answers.
+    """
+
+    statistic: Any
+    noisy: tuple[NDArray[Any], ...]
+    scale: Fraction
+    value: Any
+
+    def of(self, group: int) -> Any:
+        """Return the estimate of one group."""
+        return self.statistic.finish([int(cell[group]) for cell in self.noisy], self.scale)
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Return the lower and upper ends, one place a group."""
+        ends = [self.of(group).interval(level) for group in range(len(self.noisy[0]))]
+        return [end[0] for end in ends], [end[1] for end in ends]
+
+    def half_width(self, level: float) -> Any:
+        """Return the half widths, one place a group."""
+        return [self.of(group).half_width(level) for group in range(len(self.noisy[0]))]
 
 
 def laplace_pair_half_width(share: float, scale: float, level: float) -> float:

@@ -1,0 +1,238 @@
+"""Public group keys: which groups an answer has, decided before any data is read.
+
+The groups of a grouped answer are declared: by the schema's ``isin``, by a boolean dtype, by ``keys=``, or by the edges of bins.  They are never taken from
+the data, nor from a Categorical's categories, which are data.  Every declared group is in the answer, in declared order; a value that is not declared, or
+missing, falls into no group, or into the one called ``other``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pandas_dp.domain import kind_of
+from pandas_dp.errors import KeysError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from pandas_dp.public import PublicFrame
+
+__all__ = ["Bins", "KeyList", "KeySet", "bin_keys", "group_keys"]
+
+_MOST = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """The declared values of one column.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column.
+    values : tuple
+        Distinct, none missing, in declared order.
+    other : Hashable or None
+        The label of everything else, which then is the last group.
+    """
+
+    column: Hashable
+    values: tuple[Any, ...]
+    other: Hashable | None = None
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of the groups."""
+        return [*self.values] if self.other is None else [*self.values, self.other]
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Intervals of one column of numbers or dates, between public edges.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column.
+    intervals : IntervalIndex
+        The groups, ascending.
+    edges : ndarray
+        The edges as numbers of the column's unit.
+    right : bool
+        Whether an edge belongs to the interval below it.
+    """
+
+    column: Hashable
+    intervals: pd.IntervalIndex
+    edges: Any
+    right: bool
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of the groups."""
+        return list(self.intervals)
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """All groups of an answer.
+
+    Attributes
+    ----------
+    parts : tuple of KeyList or Bins
+        One for each column.
+    index : Index
+        The index of the answer.
+    chosen : ndarray or None
+        Where only some combinations were declared: the place of each among all, else None.
+    """
+
+    parts: tuple[KeyList | Bins, ...]
+    index: pd.Index[Any]
+    chosen: Any = None
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns that are grouped by."""
+        return tuple(part.column for part in self.parts)
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return len(self.index)
+
+
+def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -> KeySet:
+    """Find the declared groups of ``groupby(by)``.
+
+    Parameters
+    ----------
+    frame : PublicFrame
+        Columns, dtypes and declarations.
+    by : Hashable or list
+        One column or several.
+    keys : list, dict of lists, Index, MultiIndex, DataFrame, or None
+        The groups; None for those that the schema or a boolean dtype declares.  Combinations as MultiIndex or DataFrame are taken as they are.
+    other : Hashable, optional
+        A label for undeclared and missing values.
+
+    Raises
+    ------
+    KeysError
+        If no keys are declared, or they repeat, are missing, or cannot be values of the column.
+    """
+    columns = list(by) if isinstance(by, list) else [by]
+    if not columns:
+        raise KeysError.unusable(by, "name no column")
+    for column in columns:
+        frame.check(column)
+    if isinstance(keys, (pd.DataFrame, pd.MultiIndex)):
+        return _combinations(frame, columns, keys)
+    if keys is not None and not isinstance(keys, dict) and len(columns) > 1:
+        raise KeysError.unusable(columns, "are for one column: with several give a dict, a MultiIndex or a DataFrame")
+    given: Mapping[Hashable, Any] = keys if isinstance(keys, dict) else ({} if keys is None else {columns[0]: keys})
+    for column in given:
+        if column not in columns:
+            raise KeysError.unusable(column, "are given for a column that is not grouped by")
+    parts = tuple(_key_list(frame, column, given.get(column), other) for column in columns)
+    size = int(np.prod([len(part.labels) for part in parts], dtype=object))
+    if size > _MOST:
+        raise KeysError.unusable(columns, f"make more than {_MOST:,} groups")
+    if len(parts) == 1:
+        return KeySet(parts, pd.Index(parts[0].labels, name=columns[0], tupleize_cols=False))
+    return KeySet(parts, pd.MultiIndex.from_product([part.labels for part in parts], names=columns))
+
+
+def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable | None) -> KeyList:
+    dtype = frame.dtype(column)
+    kind = kind_of(dtype)
+    facts = frame.facts.get(column)
+    if given is None and facts is not None and facts.keys is not None:
+        given = facts.keys
+    elif given is None and kind is not None and kind.name == "bool":
+        given = (False, True)
+    if given is None:
+        raise KeysError.missing(column)
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise KeysError.unusable(column, "must be a list of values")
+    values = tuple(given)
+    _check_values(column, values, kind.name if kind else "")
+    if other is not None and other in values:
+        raise KeysError.unusable(column, "contain the label given as other=")
+    return KeyList(column, values, other)
+
+
+def _check_values(column: Hashable, values: tuple[Any, ...], kind: str) -> None:
+    try:
+        distinct = len(set(values))
+    except TypeError:
+        distinct = -1
+    if distinct < 0 or not all(np.isscalar(value) or isinstance(value, (tuple, pd.Timestamp, pd.Timedelta)) for value in values):
+        raise KeysError.unusable(column, "must be plain values, such as strings or integers")
+    if any(not isinstance(value, tuple) and pd.isna(value) for value in values):
+        raise KeysError.unusable(column, "may not be missing values: give other= to count those")
+    if distinct != len(values):
+        raise KeysError.unusable(column, "are repeated")
+    if not values:
+        raise KeysError.unusable(column, "are none")
+    if kind in {"int", "float", "bool"} and any(isinstance(value, str) for value in values):
+        raise KeysError.unusable(column, "are strings, but the column holds numbers")
+
+
+def _combinations(frame: PublicFrame, columns: list[Hashable], keys: pd.DataFrame | pd.MultiIndex) -> KeySet:
+    table = keys.to_frame(index=False) if isinstance(keys, pd.MultiIndex) else keys
+    names: list[Hashable] = list(table.columns)
+    if isinstance(keys, pd.MultiIndex) and set(names) != set(columns) and len(names) == len(columns):
+        names = columns
+    if len(names) != len(columns) or set(names) != set(columns):
+        raise KeysError.unusable(columns, "must have exactly the columns that are grouped by")
+    rows = [tuple(row) for row in table.set_axis(names, axis=1)[columns].itertuples(index=False, name=None)]
+    if len(set(rows)) != len(rows):
+        raise KeysError.unusable(columns, "are repeated")
+    parts = tuple(_key_list(frame, column, tuple(dict.fromkeys(row[place] for row in rows)), None) for place, column in enumerate(columns))
+    places = {combination: place for place, combination in enumerate(product(*(part.labels for part in parts)))}
+    index = pd.MultiIndex.from_tuples(rows, names=columns) if len(columns) > 1 else pd.Index([row[0] for row in rows], name=columns[0])
+    return KeySet(parts, index, np.array([places[row] for row in rows], dtype=np.int64))
+
+
+def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) -> KeySet:
+    """Find the groups of ``histogram(column, bins)``: the intervals between public, ascending edges.
+
+    Raises
+    ------
+    KeysError
+        If the edges are fewer than two, not ascending, not finite, or the column holds no numbers.
+    """
+    frame.check(column)
+    kind = kind_of(frame.dtype(column))
+    facts = frame.facts.get(column)
+    if kind is None or kind.name in {"datetime", "timedelta"} or (kind.name == "object" and not (facts and facts.numeric)):
+        raise KeysError.unusable(column, "need a column of numbers")
+    if isinstance(bins, int) and not isinstance(bins, bool):
+        domain = frame.domain("histogram", column, None)
+        if not 1 <= bins <= _MOST:
+            raise KeysError.unusable(column, "must be a number of bins of at least 1, or their edges")
+        low, high = (float(end) for end in domain.ends())
+        edges = np.linspace(low, high, bins + 1)
+    else:
+        edges = _edges(column, bins)
+    intervals = pd.IntervalIndex.from_breaks(edges, closed="right" if right else "left", name=column)
+    return KeySet((Bins(column, intervals, np.asarray(edges, dtype=np.float64), right),), intervals)
+
+
+def _edges(column: Hashable, bins: Any) -> Any:
+    edges: Any = None
+    if hasattr(bins, "__iter__") and not isinstance(bins, (str, bytes)):
+        try:
+            edges = np.asarray(list(bins))
+        except (TypeError, ValueError):
+            edges = None
+    if edges is None or edges.ndim != 1 or edges.dtype.kind not in "iuf" or len(edges) < 2:  # noqa: PLR2004
+        raise KeysError.unusable(column, "must be a number of bins, or at least two edges")
+    if not np.isfinite(edges.astype(float)).all() or not (np.diff(edges.astype(float)) > 0).all():
+        raise KeysError.unusable(column, "must be finite edges in ascending order")
+    return edges
