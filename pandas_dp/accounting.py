@@ -276,7 +276,7 @@ class Accountant:
         """
         with LOCK:
             self.check_open()
-            spent = self._spent + Fraction(epsilon)
+            spent = self._spent + epsilon  # a plain Fraction, so that the next line compares exactly
             if spent > self._limit:
                 raise BudgetExhausted.refuse(query, epsilon, self.remaining, self.budget)
             # An interrupt between the two lines over-counts, which is the harmless side.

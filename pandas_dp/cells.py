@@ -16,6 +16,7 @@ import math
 import struct
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "l1_sensitivity", "mean_cells", "present", "rows", "signed_sum"]
 
+_ONE = Fraction(1)
 _STEP_BITS = 30
 _LARGE = 2**31  # times a number of rows below it, this fits an int64
 _FAR = 2**8  # bounds this many widths away from zero are shifted to the origin first
@@ -44,7 +46,7 @@ class IntGrid:
     @property
     def unit(self) -> Fraction:
         """The worth of one step."""
-        return Fraction(1)
+        return _ONE
 
     @property
     def offset(self) -> int:
@@ -104,12 +106,17 @@ class FloatGrid:
     @property
     def unit(self) -> Fraction:
         """The worth of one step."""
-        return Fraction(self.g)
+        return _exactly(self.g)
 
     @property
     def offset(self) -> int:
         """The value, in steps, of step 0."""
-        return int(Fraction(self.origin) / Fraction(self.g))
+        return int(_exactly(self.origin) / self.unit) if self.origin else 0
+
+
+@lru_cache(maxsize=1024)
+def _exactly(number: float) -> Fraction:
+    return Fraction(number)
 
 
 def _bits(number: float) -> int:

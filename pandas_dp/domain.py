@@ -113,43 +113,50 @@ class Domain:
             return Fraction(self.grid.first), Fraction(self.grid.last)
         return Fraction(self.grid.lower), Fraction(self.grid.upper)
 
-    def decode(self, value: Fraction) -> Any:
-        """Turn an exact value inside the bounds into the column's type: float, Timestamp or Timedelta."""
-        if self.kind.name == "datetime":
-            return _timestamp(round(value), self.kind)
-        if self.kind.name == "timedelta":
-            return _timedelta(round(value), self.kind.unit)
-        return float(value)
-
-    def decode_difference(self, value: Fraction) -> Any:
-        """Turn a distance between two values, such as an error, into float or Timedelta."""
+    def decode_share(self, share: float) -> Any:
+        """Turn a height between the bounds, from 0 to 1, into the column's type: float, Timestamp or Timedelta."""
         if self.kind.name in {"datetime", "timedelta"}:
-            return _timedelta(math.ceil(value), self.kind.unit)
-        return float(value)
-
-    def decode_totals(self, steps: NDArray[Any]) -> Any:
-        """Turn sums in steps into an array: int64 where fewer than 2**31 rows cannot pass it, else float64; or timedelta64."""
-        if self.kind.name == "timedelta":
-            spans: list[Any] = [self.decode_total(Fraction(int(step))) for step in steps]
-            return pd.Series(spans, dtype=cast("Any", f"timedelta64[{self.kind.unit}]")).array
-        if isinstance(self.grid, IntGrid) and max(abs(self.grid.first), abs(self.grid.last)) < _SMALL:
-            return whole(steps)
-        return steps.astype(np.float64) * float(self.grid.unit)
+            lower, upper = self.ends()
+            moment = round(lower + Fraction(share) * (upper - lower))
+            return _timestamp(moment, self.kind) if self.kind.name == "datetime" else _timedelta(moment, self.kind.unit)
+        low, high = self._float_ends()
+        return min(max(low + share * (high - low), low), high)
 
     def decode_shares(self, shares: NDArray[np.float64]) -> Any:
-        """Turn heights between the bounds, from 0 to 1, into an array of the column's type."""
-        lower, upper = self.ends()
+        """Turn many heights into an array of the column's type."""
         if self.kind.name in {"datetime", "timedelta"}:
-            return pd.Series([self.decode(lower + Fraction(float(share)) * (upper - lower)) for share in shares]).array
-        return np.clip(float(lower) + shares * float(upper - lower), float(lower), float(upper))
+            return pd.Series([self.decode_share(float(share)) for share in shares]).array
+        low, high = self._float_ends()
+        return np.clip(low + shares * (high - low), low, high)
 
-    def decode_total(self, value: Fraction) -> Any:
-        """Turn a sum into int, float or Timedelta, whatever its size."""
+    def decode_width(self, share: float) -> Any:
+        """Turn a part of the distance between the bounds into a float or Timedelta, rounded up."""
+        if self.kind.name in {"datetime", "timedelta"}:
+            lower, upper = self.ends()
+            return _timedelta(math.ceil(Fraction(share) * (upper - lower)), self.kind.unit)
+        low, high = self._float_ends()
+        return share * (high - low)
+
+    def decode_steps(self, steps: int) -> Any:
+        """Turn a sum in steps into int, float or Timedelta, whatever its size: one rounding."""
         if self.kind.name == "timedelta":
-            return _timedelta(round(value), self.kind.unit)
+            return _timedelta(steps, self.kind.unit)
+        return steps if isinstance(self.grid, IntGrid) else _times(steps, self.grid.g)
+
+    def decode_all_steps(self, steps: NDArray[Any]) -> Any:
+        """Turn many sums into an array: int64 where fewer than 2**31 rows cannot pass it, else float64; or timedelta64."""
+        if self.kind.name == "timedelta":
+            spans: list[Any] = [self.decode_steps(int(step)) for step in steps]
+            return pd.Series(spans, dtype=cast("Any", f"timedelta64[{self.kind.unit}]")).array
         if isinstance(self.grid, IntGrid):
-            return int(value)
-        return _saturated(value)
+            small = max(abs(self.grid.first), abs(self.grid.last)) < _SMALL
+            return whole(steps) if small else steps.astype(np.float64)
+        return steps.astype(np.float64) * self.grid.g
+
+    def _float_ends(self) -> tuple[float, float]:
+        if isinstance(self.grid, IntGrid):
+            return float(self.grid.first), float(self.grid.last)
+        return self.grid.lower, self.grid.upper
 
 
 def whole(ints: NDArray[Any]) -> NDArray[np.int64]:
@@ -364,12 +371,12 @@ def _grid(column: Hashable, kind: Kind, bounds: tuple[Any, Any]) -> Grid:
     return FloatGrid.between(float(lower), float(upper))
 
 
-def _saturated(value: Fraction) -> float:
-    """Turn an exact number into a float; noise may carry it past the largest, and that must not raise."""
+def _times(steps: int, spacing: float) -> float:
+    """Multiply by a power of two; noise may carry a sum past the largest double, and that must not raise."""
     try:
-        return float(value)
+        return float(steps) * spacing
     except OverflowError:
-        return math.copysign(sys.float_info.max, value)
+        return math.copysign(sys.float_info.max, steps)
 
 
 def _timestamp(value: int, kind: Kind) -> pd.Timestamp:

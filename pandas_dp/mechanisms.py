@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["DiscreteLaplace", "discrete_laplace"]
 
 WORD = 64
+_GUARD = 32
 _PREFIX = 16  # bits of a uniform number that a table look-up decides by, nearly always
 _DIGIT = 8  # bits of one digit in the vectorised path
 _VECTOR = 1000  # draws from which building the tables pays
@@ -90,15 +91,18 @@ class DiscreteLaplace:
 
     def _first_words(self) -> list[int]:
         """Return the first 64 binary digits of each bit's probability, lowest bit first, then of "not zero"."""
-        precision = 2 * WORD + 2 * self.bits
+        precision = WORD + _GUARD + self.bits + 16
         low, high = exp_bounds(self.rate, precision)
         one = 1 << precision
+        slack = high - low  # the power of q lies between `low` and `low` + `slack`
         words = []
-        nonzero = _agree((2 * low << WORD) // (one + low), (2 * high << WORD) // (one + high))
+        nonzero = _sure((low << (WORD + _GUARD + 1)) // (one + low), (slack >> (self.bits + 15)) + 2)
         for j in range(self.bits):
-            word = _agree((low << WORD) // (one + low), (high << WORD) // (one + high))
+            # q / (1 + q) grows more slowly than q, so that it is low by less than `slack`, and 1 for the division.
+            word = _sure((low << (WORD + _GUARD)) // (one + low), (slack >> (self.bits + 16)) + 2)
             words.append(_floor(self._bit(j), WORD) if word is None else word)
-            low, high = low * low >> precision, (high * high >> precision) + 1
+            low = low * low >> precision
+            slack = 2 * slack + 1
         words.append(_floor(_nonzero(self.rate), WORD) if nonzero is None else nonzero)
         return words
 
@@ -170,12 +174,18 @@ class DiscreteLaplace:
         return self._half_widths[level]
 
     def _half_width(self, level: float) -> int:
-        low, high = -1, 1
-        while self.tail(high) > 1 - level:
-            low, high = high, 2 * high
+        alpha, rate = 1 - level, float(self.rate)
+        guess = max(0, math.ceil(math.log(2 / ((1 + math.exp(-rate)) * alpha)) / rate) - 1)
+        step = 1 + (guess >> 45)  # the formula is good to about as many digits as a double has
+        low, high = guess - 1, guess
+        while low >= 0 and self.tail(low) <= alpha:
+            low, step = low - step, 2 * step
+        while self.tail(high) > alpha:
+            high, step = high + step, 2 * step
+        low = max(low, -1)
         while high - low > 1:  # by bisection: at large scales the tail, a float, is the same for many neighbours
             middle = (low + high) // 2
-            low, high = (middle, high) if self.tail(middle) > 1 - level else (low, middle)
+            low, high = (middle, high) if self.tail(middle) > alpha else (low, middle)
         return high
 
 
@@ -337,7 +347,7 @@ def exp_bounds(rate: Fraction, bits: int) -> tuple[int, int]:
     The argument is divided by ``2**r`` until it is below ``1/256``, the alternating series summed with every
     rounding counted, and the result squared ``r`` times with outward rounding.
     """
-    r = max(0, (math.floor(rate) + 1).bit_length() + 8)
+    r = math.floor(rate * 256).bit_length()
     precision = bits + 2 * r + 32
     z = (rate.numerator << precision) // (rate.denominator << r)
     term = total = 1 << precision
@@ -371,6 +381,11 @@ def _at_most(rate: Fraction, bits: int) -> tuple[int, int]:
     """Return bounds on ``2**bits * (1 - exp(-rate))``."""
     low, high = exp_bounds(rate, bits)
     return (1 << bits) - high, (1 << bits) - low
+
+
+def _sure(value: int, slack: int) -> int | None:
+    """Return the first 64 digits of a number known with ``_GUARD`` more, and at most ``slack`` too low; None if a carry might reach them."""
+    return value >> _GUARD if (value & ((1 << _GUARD) - 1)) + slack < 1 << _GUARD else None
 
 
 def _agree(low: int, high: int) -> int | None:

@@ -105,11 +105,11 @@ def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], 
 
 def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
     """Divide ε equally over the columns and set each scale: sensitivity / ε, exactly."""
-    share = Fraction(epsilon) / len(query.statistics)
+    over = epsilon.denominator * len(query.statistics)
     parts = []
     for statistic in query.statistics:
         cells = statistic.cells()
-        parts.append(_Part(statistic, cells, l1_sensitivity(cells, max_rows) / share))
+        parts.append(_Part(statistic, cells, Fraction(l1_sensitivity(cells, max_rows) * over, epsilon.numerator)))
     return parts
 
 

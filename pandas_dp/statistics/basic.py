@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pandas_dp.statistics.estimates import CountEstimate, RatioEstimate, SumEsti
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -94,11 +94,11 @@ class Sum:
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the noisy sums of many groups; int64 where no sum of fewer than 2**31 rows could pass it, else float64."""
-        return self.domain.decode_totals(noisy[0])
+        return self.domain.decode_all_steps(noisy[0])
 
     def answer_scale(self, scale: Fraction) -> float:
         """Return the noise's scale in the column's unit."""
-        return float(scale * self.domain.grid.unit)
+        return float(scale) * float(self.domain.grid.unit)
 
     def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
         """Return the ±, which depends on nothing private."""
@@ -128,16 +128,13 @@ class Mean:
 
     def answer_scale(self, scale: Fraction) -> float:
         """Return the scale of each cell's noise in the column's unit; the mean's is about a row count smaller."""
-        return float(scale * self.domain.grid.unit)
+        return float(scale) * float(self.domain.grid.unit)
 
     def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
         """Return the ± at either end of the bounds, where it is largest, for ``rows`` rows; None without them."""
         if rows is None:
             return None
-        mass = l1_sensitivity(self.cells())
-        share = worst_mean_half_width(scale, level, float(rows) * mass)
-        grid = self.domain.grid
-        return self.domain.decode_difference(Fraction(share) * mass * grid.unit)
+        return self.domain.decode_width(worst_mean_half_width(scale, level, float(rows) * l1_sensitivity(self.cells())))
 
 
 Statistic = Count | Sum | Mean

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.mechanisms import discrete_laplace
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from pandas_dp.domain import Domain
@@ -70,7 +71,7 @@ class SumEstimate:
         return self._decode(self.total - width), self._decode(self.total + width)
 
     def _decode(self, steps: int) -> Any:
-        return self.domain.decode_total(steps * self.domain.grid.unit)
+        return self.domain.decode_steps(steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,13 @@ class RatioEstimate:
     @property
     def value(self) -> Any:
         """The estimated mean, always inside the bounds."""
-        return self._decode(self._share())
+        return self.domain.decode_share(self._share())
 
     def half_width(self, level: float) -> Any:
         """Return the distance from the estimate to the farther end of its interval."""
         lower, upper = self._shares(level)
         share = self._share()
-        return self.domain.decode_difference(max(upper - share, share - lower) * self._width())
+        return self.domain.decode_width(max(upper - share, share - lower))
 
     def interval(self, level: float) -> tuple[Any, Any]:
         """Return the ends of the interval, inside the bounds.
@@ -117,38 +118,28 @@ class RatioEstimate:
         .. [1] E. C. Fieller. Some problems in interval estimation. J. R. Stat. Soc. B 16, 1954.
         """
         lower, upper = self._shares(level)
-        return self._decode(lower), self._decode(upper)
+        return self.domain.decode_share(lower), self.domain.decode_share(upper)
 
-    def _share(self) -> Fraction:
+    def _share(self) -> float:
         high, low = max(self.high, 0), max(self.low, 0)
-        return Fraction(high, high + low) if high + low else Fraction(1, 2)
+        return high / (high + low) if high + low else 0.5
 
-    def _shares(self, level: float) -> tuple[Fraction, Fraction]:
+    def _shares(self, level: float) -> tuple[float, float]:
         scale = float(self.scale)
         mass = float(self.high + self.low)
         widest = laplace_pair_half_width(0.0, scale, level)
         if mass <= _SURE * widest:
-            return Fraction(0), Fraction(1)
+            return 0.0, 1.0
         centre = float(self.high) / mass
 
-        def end(sign: int) -> Fraction:
+        def end(sign: int) -> float:
             # The quantile changes by at most `widest` over the whole range, so this contracts by 1 / _SURE a round.
             share = min(max(centre, 0.0), 1.0)
             for _ in range(_ROUNDS):
                 share = min(max(centre + sign * laplace_pair_half_width(share, scale, level) / mass, 0.0), 1.0)
-            return Fraction(min(max(share + sign * _OUTWARD, 0.0), 1.0))
+            return min(max(share + sign * _OUTWARD, 0.0), 1.0)
 
         return min(end(-1), self._share()), max(end(1), self._share())
-
-    def _width(self) -> Fraction:
-        grid = self.domain.grid
-        return (grid.last - grid.first) * grid.unit
-
-    def _decode(self, share: Fraction) -> Any:
-        grid = self.domain.grid
-        exact = (grid.first + grid.offset) * grid.unit + share * self._width()
-        lower, upper = self.domain.ends()
-        return self.domain.decode(min(max(exact, lower), upper))
 
 
 @dataclass(frozen=True, slots=True)
