@@ -16,6 +16,7 @@ from pandas_dp.errors import (
     ColumnError,
     ComputationFailed,
     DPError,
+    ExpressionError,
     KeysError,
     LargeBudgetWarning,
     LineageError,
@@ -32,6 +33,7 @@ from pandas_dp.groupby import GroupByDP
 from pandas_dp.release import Preview
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
 from pandas_dp.session import Session
+from pandas_dp.views import ViewDP
 
 __all__ = [
     "AlreadyProtected",
@@ -42,6 +44,7 @@ __all__ = [
     "DPError",
     "DataFrameDP",
     "Epsilon",
+    "ExpressionError",
     "GroupByDP",
     "KeysError",
     "LargeBudgetWarning",
@@ -60,6 +63,7 @@ __all__ = [
     "SessionClosed",
     "SessionConflict",
     "UnsupportedDtype",
+    "ViewDP",
     "__version__",
     "dp",
 ]

@@ -52,6 +52,20 @@ class PublicFrame:
             self.columns = frame.columns
             self._dtype = lambda column: frame[column].dtype
 
+    @classmethod
+    def of(
+        cls,
+        columns: list[Hashable],
+        dtype: Callable[[Hashable], Any],
+        facts: Mapping[Hashable, ColumnFacts],
+        known: frozenset[Hashable],
+    ) -> PublicFrame:
+        """Return the public side of a frame that does not exist yet: a tracked view's."""
+        public = cls(pd.DataFrame(), facts, known)
+        public.columns = pd.Index(columns, tupleize_cols=False)
+        public._dtype = dtype
+        return public
+
     def without(self, columns: tuple[Hashable, ...]) -> PublicFrame:
         """Return the same, but that "all columns" leaves these out."""
         other = copy(self)

@@ -17,9 +17,10 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from pandas_dp.accounting import Epsilon
 from pandas_dp.cells import Cell, l1_sensitivity
@@ -36,10 +37,10 @@ from pandas_dp.statistics.estimates import GroupEstimate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from pandas_dp.keys import KeySet
+    from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
     from pandas_dp.session import Session
     from pandas_dp.statistics.basic import Query, Statistic
@@ -62,23 +63,48 @@ class _Part:
     scale: Fraction
 
 
-def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], Query], epsilon: object | None) -> Any:
+class Source(Protocol):
+    """What a query can be asked of: a tracked view, or a frame or Series itself."""
+
+    base: pd.DataFrame
+    """The frame with the handle and the row labels."""
+
+    def public(self, protected: Protected) -> PublicFrame:
+        """Return its public facts."""
+
+    def read(self) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+        """Return its values, with the labels of ``base``, and which rows belong to it.  Reads data: runs after the charge."""
+
+
+def base_of(source: Any) -> Any:
+    """Return the frame that carries handle and labels."""
+    return source if isinstance(source, (pd.DataFrame, pd.Series)) else source.base
+
+
+def _public(source: Any, protected: Protected) -> PublicFrame:
+    if base_of(source) is source:
+        return PublicFrame(source, protected.facts, protected.columns)
+    public: PublicFrame = source.public(protected)
+    return public
+
+
+def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object | None) -> Any:
     """Answer a query, or raise before anything is read or charged.
 
     Parameters
     ----------
-    frame : DataFrame or Series
+    source : DataFrame, Series or Source
         Derived from a protected frame.
     build : callable
         Turns public facts into the query.
     epsilon : number or None
         The query's ε; None for the session's equal share.
     """
-    protected = require(frame)
+    protected = require(base_of(source))
     session, roster = protected.session, protected.roster
     session.accountant.check_open()
-    selection = roster.identify(frame)
-    query = build(PublicFrame(frame, protected.facts, protected.columns))
+    selection = roster.identify(base_of(source))
+    query = build(_public(source, protected))
     exact = session.query_epsilon(epsilon)
     parts = _parts(query, exact, roster.max_rows)
     private = is_private()
@@ -94,7 +120,7 @@ def answer(frame: pd.DataFrame | pd.Series[Any], build: Callable[[PublicFrame], 
     release = None
     index = None if query.keys is None else query.keys.index
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        estimates = _measure(frame, parts, selection, query.keys)
+        estimates = _measure(source, parts, selection, query.keys)
         release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private, index)
         value = release.value
     if release is None:
@@ -113,11 +139,12 @@ def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
     return parts
 
 
-def _measure(frame: pd.DataFrame | pd.Series[Any], parts: list[_Part], selection: Selection, keys: KeySet | None) -> tuple[Estimate, ...]:
+def _measure(source: Any, parts: list[_Part], selection: Selection, keys: KeySet | None) -> tuple[Estimate, ...]:
     """Read, add noise, finish.  Runs after the charge."""
+    frame, rows = (source, None) if base_of(source) is source else source.read()
     cells = [cell for part in parts for cell in part.cells]
     groups = None if keys is None else group_codes(frame, keys)
-    exact = totals(frame, cells, by=groups, unit=selection.counted(frame))
+    exact = totals(frame, cells, by=groups, unit=selection.counted(frame, rows))
     estimates: list[Estimate] = []
     for part in parts:
         noise = discrete_laplace(part.scale)
@@ -187,19 +214,19 @@ def _margin_text(width: Any) -> str:
 
 
 def preview(
-    frame: pd.DataFrame | pd.Series[Any],
+    source: Any,
     build: Callable[[PublicFrame], Query],
     epsilon: object | None,
     rows: object | None,
     level: float,
 ) -> Preview:
     """Work out cost and error of a query from public facts and earlier releases."""
-    protected = require(frame)
+    protected = require(base_of(source))
     session = protected.session
     check_level(level)
     session.accountant.check_open()
-    protected.roster.identify(frame)
-    query = build(PublicFrame(frame, protected.facts, protected.columns))
+    protected.roster.identify(base_of(source))
+    query = build(_public(source, protected))
     exact = session.query_epsilon(epsilon)
     size = _checked_rows(rows) if rows is not None else _last_count(session)
     widths = []

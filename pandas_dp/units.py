@@ -48,8 +48,8 @@ class Selection:
     places: NDArray[np.int64] | None
     max_rows: int
 
-    def counted(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.bool_] | None:
-        """Return which rows count: ``max_rows`` of each unit; None for all.  Reads values; runs after the charge.
+    def counted(self, frame: pd.DataFrame | pd.Series[Any], rows: NDArray[np.bool_] | None = None) -> NDArray[np.bool_] | None:
+        """Return which of ``rows`` count: ``max_rows`` of each unit; None for all.  Reads values; runs after the charge.
 
         Notes
         -----
@@ -58,11 +58,12 @@ class Selection:
         rows have no label, or share one, that of a hash of their content, which depends on nothing but the row.
         """
         if self.units is None:
-            return None
+            return rows
+        units = self.units if rows is None else np.where(rows, self.units, _MISSING)
         order = self.places
         if order is None or not _distinct(order):
             order = _order_by_content(frame, order)
-        return first_rows(self.units, self.max_rows, order)
+        return first_rows(units, self.max_rows, order)
 
 
 def _distinct(places: NDArray[np.int64]) -> bool:
