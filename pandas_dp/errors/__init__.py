@@ -1,0 +1,38 @@
+"""Every error of the project and its wording.
+
+Each class derives from :class:`DPError` and from the built-in error a Python user would catch.
+Numbers travel as attributes.  The wording lives in classmethods, says what was asked, what did
+not happen and what to do next, and must never hold a value, a label, a row count or anything else
+read from the data: an error is an answer nobody paid for.
+"""
+
+from __future__ import annotations
+
+from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning, boundary
+from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
+from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
+from pandas_dp.errors.frames import AlreadyProtected, LineageError, NotProtected
+from pandas_dp.errors.parameters import BoundsError, KeysError, ParameterError, ParameterTypeError
+from pandas_dp.errors.schemas import SchemaError, SchemaViolation
+
+__all__ = [
+    "AlreadyProtected",
+    "BoundsError",
+    "BudgetExhausted",
+    "ColumnError",
+    "ComputationFailed",
+    "DPError",
+    "ExpressionError",
+    "KeysError",
+    "LargeBudgetWarning",
+    "LineageError",
+    "NotProtected",
+    "ParameterError",
+    "ParameterTypeError",
+    "SchemaError",
+    "SchemaViolation",
+    "SessionClosed",
+    "SessionConflict",
+    "UnsupportedDtype",
+    "boundary",
+]

@@ -1,0 +1,83 @@
+"""Errors about budgets and sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pandas_dp.errors.base import DPError
+from pandas_dp.errors.wording import UNCHARGED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BudgetExhausted", "SessionClosed", "SessionConflict"]
+
+
+class BudgetExhausted(DPError, RuntimeError):
+    """A query asks for more than is left.  Nothing was computed and nothing was spent.
+
+    Attributes
+    ----------
+    requested, remaining, budget : Epsilon
+        What the query asked for, what is left, and what the session began with.
+    query : str
+        The text of the query.
+    """
+
+    requested: object
+    remaining: object
+    budget: object
+    query: str
+
+    @classmethod
+    def refuse(cls, query: str, requested: object, remaining: object, budget: object) -> Self:
+        advice = f"Ask for at most {remaining!r}, reuse" if remaining else "Reuse"
+        return cls(
+            f"{query} asks for {requested!r}, but {remaining!r} of this session's {budget!r} is left. {UNCHARGED} "
+            f"{advice} an answer from df.dp.session.releases, or ask the data's owner.",
+            query=query,
+            requested=requested,
+            remaining=remaining,
+            budget=budget,
+        )
+
+
+class SessionClosed(DPError, RuntimeError):
+    """The session answers no more queries."""
+
+    @classmethod
+    def closed(cls) -> Self:
+        return cls(
+            f"this session was closed and answers no more. {UNCHARGED} Its ledger and releases can still be read; "
+            "a new budget, under another name, is the data owner's decision."
+        )
+
+    @classmethod
+    def forked(cls) -> Self:
+        return cls(
+            f"this session belongs to the process that opened it, and this is another one (a fork). {UNCHARGED} "
+            "Ask in the parent process: a copy of the budget in each worker would not be one budget."
+        )
+
+
+class SessionConflict(DPError, ValueError):
+    """A named session exists with other parameters, or two ways to name a budget were mixed."""
+
+    @classmethod
+    def differs(cls, name: str, differences: Sequence[str]) -> Self:
+        return cls(
+            f"session {name!r} exists in this process with other parameters ({'; '.join(differences)}). "
+            "Use the same parameters to continue it, or another name.",
+            name=name,
+            differences=tuple(differences),
+        )
+
+    @classmethod
+    def mixed(cls, parameters: str) -> Self:
+        return cls(f"protect(session=...) takes its budget from that session: leave out {parameters}, or leave out session=.")
+
+    @classmethod
+    def not_picklable(cls) -> Self:
+        return cls(
+            "a session cannot be pickled: a copy would be a second budget. Pickle the frame; it finds its session again in this process."
+        )

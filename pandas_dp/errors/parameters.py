@@ -1,0 +1,188 @@
+"""Errors about the parameters of a call: numbers, bounds, keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pandas_dp.errors.base import DPError
+from pandas_dp.errors.wording import UNCHARGED, label, pair, plain, where
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+__all__ = ["BoundsError", "KeysError", "ParameterError", "ParameterTypeError"]
+
+
+class ParameterError(DPError, ValueError):
+    """A parameter is wrong, judged by itself and by public facts.
+
+    Attributes
+    ----------
+    parameter : str
+        Its name.
+    """
+
+    parameter: str
+
+    @classmethod
+    def number(cls, parameter: str, requirement: str) -> Self:
+        return cls(f"{parameter} must be {requirement}. {UNCHARGED}", parameter=parameter)
+
+    @classmethod
+    def epsilon_missing(cls) -> Self:
+        return cls(
+            "epsilon= is missing: say how much of the budget this query may spend, for example epsilon=0.1, or "
+            f"call protect(..., queries=N) once to give every query an equal share. {UNCHARGED}",
+            parameter="epsilon",
+        )
+
+    @classmethod
+    def budget_missing(cls) -> Self:
+        return cls(
+            "protect() needs a budget: epsilon=1.0, say, or session= to draw on an existing session's.",
+            parameter="epsilon",
+        )
+
+    @classmethod
+    def choice(cls, parameter: str, allowed: Iterable[str]) -> Self:
+        return cls(f"{parameter} must be one of {', '.join(map(repr, allowed))}.", parameter=parameter)
+
+    @classmethod
+    def unit_and_rows(cls) -> Self:
+        return cls(
+            "unit= and max_rows= go together: unit names the column or index level that identifies a person, "
+            "max_rows says how many rows of one person may count (the noise grows with it).",
+            parameter="max_rows",
+        )
+
+    @classmethod
+    def unit_unknown(cls, unit: Hashable) -> Self:
+        return cls(
+            f"unit={label(unit)} must name exactly one column or index level of the frame, with labels such as integers or strings.",
+            parameter="unit",
+        )
+
+    @classmethod
+    def rows_needed(cls) -> Self:
+        return cls(
+            "the error of a mean depends on the number of rows, which is private: give rows=, an estimate of your "
+            "own, or release count() first, and the last released count is used. Nothing was spent.",
+            parameter="rows",
+        )
+
+
+class ParameterTypeError(ParameterError, TypeError):
+    """A parameter is of a type that cannot be converted exactly."""
+
+    @classmethod
+    def number_type(cls, parameter: str, kind: type) -> Self:
+        return cls(
+            f"{parameter} must be a number (int, float, str, Decimal, Fraction or a NumPy scalar), not {kind.__name__}. {UNCHARGED}",
+            parameter=parameter,
+        )
+
+    @classmethod
+    def wrong_kind(cls, parameter: str, expected: str, kind: type) -> Self:
+        return cls(f"{parameter} must be {expected}, not {kind.__name__}.", parameter=parameter)
+
+
+class BoundsError(ParameterError):
+    """Bounds are missing or unusable.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column's name.
+    bounds : tuple or None
+        The bounds as they were understood.
+    """
+
+    column: Hashable
+    bounds: object
+
+    @classmethod
+    def missing(cls, column: Hashable) -> Self:
+        return cls(
+            f"{where(column)} has no bounds. Give them in the call, bounds=(lower, upper); declare them in a pandera schema, "
+            "protect(schema=...), with ge/le, in_range or isin; or convert the column to bool, whose bounds are known. "
+            f"They are never read off the data. {UNCHARGED}",
+            parameter="bounds",
+            column=column,
+            bounds=None,
+        )
+
+    @classmethod
+    def none_declared(cls) -> Self:
+        return cls(
+            "no column was named and none has bounds: name one and give bounds=(lower, upper), give bounds as a dict "
+            f"of column to (lower, upper), or declare them in a pandera schema, protect(schema=...). {UNCHARGED}",
+            parameter="bounds",
+            column=None,
+            bounds=None,
+        )
+
+    @classmethod
+    def unusable(cls, column: Hashable, bounds: object, problem: str) -> Self:
+        return cls(
+            f"bounds {pair(bounds)} for {where(column)} {problem}. {UNCHARGED}",
+            parameter="bounds",
+            column=column,
+            bounds=plain(bounds),
+        )
+
+    @classmethod
+    def unusable_unnamed(cls, bounds: object) -> Self:
+        return cls(
+            f"bounds {pair(bounds)} do not serve for every numeric column of this frame. Name the column, or give a dict of column to "
+            f"(lower, upper). {UNCHARGED}",
+            parameter="bounds",
+            column=None,
+            bounds=plain(bounds),
+        )
+
+    @classmethod
+    def wider(cls, column: Hashable, bounds: object, declared: object) -> Self:
+        return cls(
+            f"bounds {pair(bounds)} for {where(column)} reach beyond {pair(declared)}, which the schema declares: a "
+            f"call may only narrow them. {UNCHARGED}",
+            parameter="bounds",
+            column=column,
+            bounds=plain(bounds),
+            declared=declared,
+        )
+
+    @classmethod
+    def not_applicable(cls, column: Hashable) -> Self:
+        return cls(
+            f"bounds were given for {where(column)}, which is no column of this frame. {UNCHARGED}",
+            parameter="bounds",
+            column=column,
+            bounds=None,
+        )
+
+
+class KeysError(ParameterError):
+    """Group keys are missing or unusable.
+
+    Attributes
+    ----------
+    column : Hashable
+        The column, or columns, to group by.
+    """
+
+    column: Hashable
+
+    @classmethod
+    def missing(cls, column: Hashable) -> Self:
+        return cls(
+            f"{where(column)} has no public keys to group by. Declare them with isin in a pandera schema, protect(schema=...); group by a boolean, "
+            "whose keys are known; or give them, keys=[...]. They are never taken from the data, nor from the categories of a Categorical, "
+            f"because which keys occur is private. {UNCHARGED}",
+            parameter="keys",
+            column=column,
+        )
+
+    @classmethod
+    def unusable(cls, column: object, problem: str) -> Self:
+        names = column if isinstance(column, list) else [column]
+        return cls(f"keys for {', '.join(map(label, names))} {problem}. {UNCHARGED}", parameter="keys", column=column)
