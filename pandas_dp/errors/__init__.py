@@ -36,3 +36,7 @@ __all__ = [
     "UnsupportedDtype",
     "boundary",
 ]
+
+for _name in __all__:
+    if _name != "boundary":
+        globals()[_name].__module__ = __name__  # where users import it from, and what a traceback shows
