@@ -15,7 +15,7 @@ Nothing before 3 reads a value.  Nothing after 3 refunds, and whatever fails the
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,6 +68,8 @@ class Source(Protocol):
 
     base: pd.DataFrame
     """The frame with the handle and the row labels."""
+    text: str
+    """The steps that lead from there, for the ledger."""
 
     def public(self, protected: Protected) -> PublicFrame:
         """Return its public facts."""
@@ -81,11 +83,12 @@ def base_of(source: Any) -> Any:
     return source if isinstance(source, (pd.DataFrame, pd.Series)) else source.base
 
 
-def _public(source: Any, protected: Protected) -> PublicFrame:
+def _query(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> Query:
+    """Build the query from the public facts of what it is asked of."""
     if base_of(source) is source:
-        return PublicFrame(source, protected.facts, protected.columns)
-    public: PublicFrame = source.public(protected)
-    return public
+        return build(PublicFrame(source, protected.facts, protected.columns))
+    query = build(source.public(protected))
+    return replace(query, text=f"{source.text}.{query.text}" if source.text else query.text)
 
 
 def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object | None) -> Any:
@@ -104,7 +107,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
     session, roster = protected.session, protected.roster
     session.accountant.check_open()
     selection = roster.identify(base_of(source))
-    query = build(_public(source, protected))
+    query = _query(source, protected, build)
     exact = session.query_epsilon(epsilon)
     parts = _parts(query, exact, roster.max_rows)
     private = is_private()
@@ -226,7 +229,7 @@ def preview(
     check_level(level)
     session.accountant.check_open()
     protected.roster.identify(base_of(source))
-    query = build(_public(source, protected))
+    query = _query(source, protected, build)
     exact = session.query_epsilon(epsilon)
     size = _checked_rows(rows) if rows is not None else _last_count(session)
     widths = []

@@ -38,6 +38,15 @@ class _Step:
     assigned: tuple[tuple[str, Expression], ...] = ()
     selected: tuple[Hashable, ...] | None = None
 
+    @property
+    def text(self) -> str:
+        """The step as it was asked for."""
+        if self.condition is not None:
+            return f"where({self.condition.text!r})"
+        if self.selected is not None:
+            return f"select({list(self.selected)!r})"
+        return "assign(" + ", ".join(f"{name}={expression.text!r}" for name, expression in self.assigned) + ")"
+
 
 class View:
     """A protected frame and the steps to take; a :class:`pandas_dp.release.Source`."""
@@ -45,6 +54,11 @@ class View:
     def __init__(self, base: pd.DataFrame, steps: tuple[_Step, ...] = ()) -> None:
         self.base = base
         self._steps = steps
+
+    @property
+    def text(self) -> str:
+        """The steps, for the ledger."""
+        return ".".join(step.text for step in self._steps)
 
     def then(self, step: _Step) -> View:
         """Return this view with one more step."""

@@ -38,7 +38,7 @@ def test_assign_brings_bounds(df):
     raw = visits()
     view = df.dp.assign(monthly="charge / 12", senior="age >= 65", twice="monthly * 2")
     assert view.mean("monthly", epsilon=BIG) == pytest.approx((raw.charge / 12).mean(), abs=0.01)
-    assert df.dp.session.ledger["query"].iloc[-1].startswith("mean('monthly' in [")
+    assert df.dp.session.ledger["query"].iloc[-1].startswith("assign(monthly='charge / 12')")
     assert view.mean("twice", epsilon=BIG) == pytest.approx((raw.charge / 6).mean(), abs=0.01)
     assert view.mean("senior", epsilon=BIG) == pytest.approx((raw.age >= 65).mean(), abs=0.001)
     grouped = view.groupby("senior").mean("charge", epsilon=BIG)
@@ -49,6 +49,15 @@ def test_assign_brings_bounds(df):
         view.histogram("monthly", bins=[0, 100, 200, 2000], epsilon=BIG).sum() == ((raw.charge / 12 > 0) & (raw.charge / 12 <= 2000)).sum()
     )
     assert set(view.mean(epsilon=BIG).index) >= {"age", "charge", "monthly", "senior", "twice"}
+
+
+def test_the_ledger_tells_the_steps(df):
+    """The query's text in ledger, errors and previews begins with the steps of the view."""
+    view = df.dp.where("age >= 65").assign(m="charge / 12").select(["m"])
+    view.count("m", epsilon=1)
+    text = "where('age >= 65').assign(m='charge / 12').select(['m']).count('m')"
+    assert df.dp.session.ledger["query"].iloc[-1] == text
+    assert view.preview.count("m", epsilon=1).query == text
 
 
 def test_select_limits_all_columns(df):
