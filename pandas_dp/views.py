@@ -153,7 +153,8 @@ class Tracked:
         Notes
         -----
         The grammar: columns (others than plain names in backticks), constants, ``+ - * / // % **``, comparisons, ``in`` a literal list, ``and or not & | ~``, and
-        abs, log, log1p, exp, sqrt, clip, round, floor, where, isna, year, month, day, hour, dayofweek.  A comparison with a missing value is false.
+        abs, log, log1p, exp, sqrt, clip, round, floor, where, isna, year, month, day, hour, dayofweek.  A comparison with a missing value is false, ``!=`` and
+        ``not in`` true, as in pandas.
 
         Examples
         --------
