@@ -218,6 +218,8 @@ def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) ->
             raise KeysError.unusable(column, "must be a number of bins of at least 1, or their edges")
         low, high = (float(end) for end in domain.ends())
         edges = np.linspace(low, high, bins + 1)
+        # As pd.cut does: a value on the outermost bound belongs to the outermost bin.
+        edges[0 if right else -1] += (-1 if right else 1) * (high - low) / 1000
     else:
         edges = _edges(column, bins)
     intervals = pd.IntervalIndex.from_breaks(edges, closed="right" if right else "left", name=column)

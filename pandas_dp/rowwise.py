@@ -7,11 +7,8 @@ Must not raise or warn because of a value.
 
 from __future__ import annotations
 
-import math
 import operator
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +16,7 @@ import pandas as pd
 
 from pandas_dp.domain import kind_of
 from pandas_dp.errors import ColumnError
+from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -152,7 +150,7 @@ class Rows:
         try:
             return np.array(pd.isna(cells), dtype=np.bool_)
         except Exception:  # noqa: BLE001  (pandas compares objects with themselves, which some refuse)
-            return np.fromiter((_is_missing(cell) for cell in cells), dtype=np.bool_, count=self._length)
+            return np.fromiter((is_missing(cell) for cell in cells), dtype=np.bool_, count=self._length)
 
     def _compare(self, node: Node) -> Truths:
         """Compare numbers: integers with each other exactly, all else as doubles."""
@@ -283,24 +281,13 @@ def _numbers(series: pd.Series[Any]) -> Doubles:
     kind = kind_of(dtype)
     with np.errstate(all="ignore"):
         if kind is None or kind.name not in {"bool", "int", "float"}:
-            return np.fromiter((_number(cell) for cell in series.to_numpy(dtype=object)), dtype=np.float64, count=len(series))
+            return np.fromiter((number(cell) for cell in series.to_numpy(dtype=object)), dtype=np.float64, count=len(series))
         if isinstance(dtype, np.dtype):
             return series.to_numpy().astype(np.float64)
         exact = _integers(series) if kind.name == "int" else None
         if exact is not None:
             return np.where(exact[1], np.nan, exact[0].astype(np.float64))
         return np.array(series.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _number(cell: object) -> float:
-    if not isinstance(cell, (int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)):
-        return math.nan
-    try:
-        return float(cell)
-    except OverflowError:
-        return math.inf if cell > 0 else -math.inf
-    except Exception:  # noqa: BLE001  (a signalling NaN, or a subclass that misbehaves: no value may raise)
-        return math.nan
 
 
 def _integers(series: pd.Series[Any]) -> tuple[NDArray[Any], Truths] | None:
@@ -316,13 +303,6 @@ def _integers(series: pd.Series[Any]) -> tuple[NDArray[Any], Truths] | None:
 
 def _texts(series: pd.Series[Any]) -> list[str | None]:
     return [str.__str__(cell) if isinstance(cell, str) else None for cell in series.to_numpy(dtype=object)]
-
-
-def _is_missing(cell: Any) -> bool:
-    try:
-        return bool(pd.isna(cell)) if pd.api.types.is_scalar(cell) else False
-    except Exception:  # noqa: BLE001
-        return True
 
 
 def zone_of(dtype: Any) -> Any:

@@ -342,7 +342,10 @@ def test_histogram():
         df.dp.histogram("charge", bins=[0, 1000, 2000], epsilon=BIG).tolist()
         == pd.cut(raw.charge, [0, 1000, 2000]).value_counts(sort=False).tolist()
     )
-    assert len(df.dp.histogram("age", bins=11, epsilon=1)) == 11
+    for right in (True, False):
+        assert df.dp.histogram("age", bins=11, right=right, epsilon=BIG).sum() == len(raw), (
+            "the bounds themselves are in the outermost bins"
+        )
     nullable = protect(pd.DataFrame({"x": pd.array([1, None, 5], dtype="Int64")}))
     assert nullable.dp.histogram("x", bins=[0, 2, 4, 6], epsilon=BIG).tolist() == [1, 0, 1]
     for bins in ([1], [], "abc", [2, 1], [0, 0], [0, np.inf], [0, np.nan], 0, None, [["a"]], ["a", "b"]):

@@ -6,9 +6,6 @@ wrap and differ between versions.  Must not raise or warn because of a value.
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +13,7 @@ import pandas as pd
 
 from pandas_dp.domain import kind_of
 from pandas_dp.engines.kernel import BLOCK, GroupSum, StepSum
+from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -113,14 +111,7 @@ def _missing(series: pd.Series[Any], start: int) -> NDArray[np.bool_]:
     try:
         return np.asarray(pd.isna(part), dtype=np.bool_)
     except Exception:  # noqa: BLE001  (pandas compares objects with themselves, which some refuse: a signalling NaN, say)
-        return np.fromiter((_is_missing(cell) for cell in part), dtype=np.bool_, count=len(part))
-
-
-def _is_missing(cell: Any) -> bool:
-    try:
-        return bool(pd.isna(cell)) if pd.api.types.is_scalar(cell) else False
-    except Exception:  # noqa: BLE001
-        return True
+        return np.fromiter((is_missing(cell) for cell in part), dtype=np.bool_, count=len(part))
 
 
 def read_column(series: pd.Series[Any]) -> Callable[[int, int], Block]:
@@ -186,15 +177,4 @@ def _arrow_reader(series: pd.Series[Any], dtype: pd.ArrowDtype) -> Callable[[int
 
 def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
     """Read Python objects as doubles; what is no real number is missing, whatever it is."""
-    return np.fromiter((_number(cell) for cell in cells), dtype=np.float64, count=len(cells))
-
-
-def _number(cell: object) -> float:
-    if not isinstance(cell, (int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)):
-        return math.nan
-    try:
-        return float(cell)
-    except OverflowError:
-        return math.inf if cell > 0 else -math.inf
-    except Exception:  # noqa: BLE001  (a signalling NaN, or a subclass that misbehaves: no value may raise)
-        return math.nan
+    return np.fromiter((number(cell) for cell in cells), dtype=np.float64, count=len(cells))
