@@ -130,7 +130,8 @@ leaves = st.one_of(
     constants,
     st.tuples(st.sampled_from("tz"), st.sampled_from(FIELDS)).map(lambda p: (f"{p[1]}({p[0]})", field(*p))),
 )
-moments = st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2050, 1, 1))  # noqa: DTZ001
+# Until 2037: older versions of pandas know no changes of clocks after that.
+moments = st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2037, 1, 1))  # noqa: DTZ001
 
 
 UNARY = [

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pandas_dp.expressions import parse
 
 
-@settings(max_examples=1200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=500, deadline=None, derandomize=True, database=None)
 @given(expressions, some_rows)
 def test_equals_python_row_by_row(pair, rows):
     """Every result is, bit for bit, what Python computes from that row alone; no value raises or warns."""

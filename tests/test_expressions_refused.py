@@ -147,7 +147,7 @@ def test_garbage_is_refused(text):
     try_parse(text)
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=600, deadline=None, derandomize=True, database=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14), st.sampled_from(["", " "]))
 def test_word_salad_is_refused(words, between):
     """Of any row of words of the grammar and of Python: an ExpressionError, or an expression that can be evaluated."""
