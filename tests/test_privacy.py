@@ -261,6 +261,31 @@ def test_scale_does_not_depend_on_data():
     assert len(seen) == 1
 
 
+def test_every_release_reads_fresh_randomness():
+    """Each release reads bytes from the source, as many for every frame: nothing is cached, and how many tells nothing (grey box)."""
+    import os
+
+    from pandas_dp import noise
+
+    for name, query in QUERIES.items():
+        lengths = []
+        for values in ([], [1.0], [NAN, INF, -1e308]):
+            series = protect(pd.DataFrame({"x": pd.Series(values, dtype=float)}))["x"]
+            read = []
+
+            def counting(count, read=read):
+                read.append(count)
+                return os.urandom(count)
+
+            for _ in range(20):
+                with noise.injected(counting):
+                    query(series, (-1.0, 1.0))
+            lengths.append(read)
+        assert lengths[0] == lengths[1] == lengths[2], name
+        assert len(lengths[0]) == (40 if name == "mean" else 20)
+        assert all(count > 0 for count in lengths[0])
+
+
 def test_residues_show_nothing():
     """Answers modulo the sensitivity take many values: noise is not a multiple of the sensitivity (2000 answers, at least 50 residues of 200)."""
     df = protect(pd.DataFrame({"x": [100, 100]}))

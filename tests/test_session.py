@@ -179,6 +179,8 @@ def test_a_large_budget_warns_whatever_the_data(budget):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table().dp.protect(epsilon=20)
+        with pytest.raises(LargeBudgetWarning):
+            table().dp.protect(epsilon=budget)
 
 
 def test_a_session_is_one():

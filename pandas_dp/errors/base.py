@@ -74,7 +74,7 @@ def boundary(method: Callable[P, R]) -> Callable[P, R]:
         error: BaseException
         try:
             return method(*args, **kwargs)
-        except (DPError, KeyboardInterrupt, SystemExit) as raised:
+        except (DPError, LargeBudgetWarning, KeyboardInterrupt, SystemExit) as raised:
             error = raised
         except Exception as raised:  # noqa: BLE001
             ours = raised.__traceback__ is not None and raised.__traceback__.tb_next is not None
