@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ColumnFacts", "Domain", "Kind", "domain_of", "kind_of", "whole"]
+__all__ = ["ColumnFacts", "Domain", "Kind", "domain_of", "exact_value", "kind_of", "whole"]
 
 _LARGEST = 2.0**900  # beyond, totals and noise could leave the range of a double
 _SMALL = 2**31
@@ -300,6 +300,11 @@ def _check_narrower(column: Hashable, kind: Kind, bounds: tuple[Any, Any], facts
     low, high = (None if end is None else _exact(column, kind, limits, end) for end in limits)
     if (low is not None and exact[0] < low) or (high is not None and exact[1] > high):
         raise BoundsError.wider(column, bounds, limits)
+
+
+def exact_value(column: Hashable, kind: Kind, value: Any) -> Fraction:
+    """Return a value as an exact number, of the column's unit for dates and durations; raise ``BoundsError`` if it is none."""
+    return _exact(column, kind, (value, value), value)
 
 
 def _exact(column: Hashable, kind: Kind, bounds: tuple[Any, Any], end: Any) -> Fraction:

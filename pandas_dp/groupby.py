@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pandas_dp import release
-from pandas_dp.errors import boundary
+from pandas_dp import registry, release
+from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import bin_keys, group_keys
 from pandas_dp.statistics import basic
 
@@ -161,12 +161,22 @@ class GroupByDP:
         return self._ask(partial(build, column=chosen, bounds=bounds), epsilon, name=chosen)
 
     def _ask(self, build: Callable[[PublicFrame], Query], epsilon: object, name: Any = None) -> Any:
+        _refuse_private(self._by, self._keys)
+
         def grouped(frame: PublicFrame) -> Query:
             keys = group_keys(frame, self._by, self._keys, self._other)
             return basic.grouped(build(frame.without(keys.columns)), keys, ", ".join(map(repr, keys.columns)))
 
         answer = release.answer(self._frame, grouped, epsilon)
         return answer.rename(name) if isinstance(answer, pd.Series) and not isinstance(name, list) else answer
+
+
+def _refuse_private(columns: Any, keys: Any) -> None:
+    """Refuse keys or edges that are columns of a protected frame, or labels of one: which of them occur is private."""
+    for part in keys.values() if isinstance(keys, dict) else [keys]:
+        labels = pd.DataFrame(index=part) if isinstance(part, pd.Index) else part
+        if isinstance(labels, (pd.Series, pd.DataFrame)) and registry.find(labels) is not None:
+            raise KeysError.unusable(columns, "are taken from a protected frame: list them from public knowledge")
 
 
 class TableQueries:
@@ -280,6 +290,10 @@ class TableQueries:
         -------
         As ``groupby([index, columns]).size()``.
         """
+        if keys is not None and not isinstance(keys, dict):
+            raise KeysError.unusable([index, columns], "must be a dict of lists: a table has every pair")
+        if margins and any("All" in list(values) for values in (keys or {}).values()):
+            raise KeysError.unusable([index, columns], "contain 'All', which margins=True calls the sums")
         counts = GroupByDP(self._frame, [index, columns], keys, None).size(epsilon=epsilon)
         first, second = (counts.index.get_level_values(place).unique() for place in (0, 1))
         table = pd.DataFrame(counts.to_numpy().reshape(len(first), len(second)), index=first, columns=second)
@@ -312,6 +326,7 @@ class TableQueries:
         -------
         As ``groupby`` with the intervals as keys.
         """
+        _refuse_private(column, bins)
 
         def build(public: PublicFrame) -> Query:
             keys = bin_keys(public, column, bins, right=right)

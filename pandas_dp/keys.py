@@ -7,18 +7,22 @@ missing, falls into no group, or into the one called ``other``.
 
 from __future__ import annotations
 
+import datetime as dt
+import math
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import kind_of
-from pandas_dp.errors import KeysError
+from pandas_dp.domain import Kind, exact_value, kind_of
+from pandas_dp.errors import BoundsError, KeysError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
+    from fractions import Fraction
 
     from pandas_dp.public import PublicFrame
 
@@ -37,12 +41,15 @@ class KeyList:
         The column.
     values : tuple
         Distinct, none missing, in declared order.
+    wanted : tuple
+        The same as the column stores them: integers for integers, booleans, dates and durations (in the column's unit), doubles for floats.
     other : Hashable or None
         The label of everything else, which then is the last group.
     """
 
     column: Hashable
     values: tuple[Any, ...]
+    wanted: tuple[Any, ...]
     other: Hashable | None = None
 
     @property
@@ -126,6 +133,7 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
         If no keys are declared, or they repeat, are missing, or cannot be values of the column.
     """
     columns = list(by) if isinstance(by, list) else [by]
+    _check_other(columns, keys, other)
     if not columns:
         raise KeysError.unusable(by, "name no column")
     for column in columns:
@@ -142,9 +150,22 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
     size = int(np.prod([len(part.labels) for part in parts], dtype=object))
     if size > _MOST:
         raise KeysError.unusable(columns, f"make more than {_MOST:,} groups")
-    if len(parts) == 1:
-        return KeySet(parts, pd.Index(parts[0].labels, name=columns[0], tupleize_cols=False))
-    return KeySet(parts, pd.MultiIndex.from_product([part.labels for part in parts], names=columns))
+    index: pd.Index[Any] | None = None
+    with suppress(UnicodeEncodeError):  # half a character
+        if len(parts) == 1:
+            index = pd.Index(parts[0].labels, name=columns[0], tupleize_cols=False)
+        else:
+            index = pd.MultiIndex.from_product([part.labels for part in parts], names=columns)
+    if index is None:
+        raise KeysError.unusable(columns, "hold a text that is none")
+    return KeySet(parts, index)
+
+
+def _check_other(columns: list[Hashable], keys: Any, other: Hashable | None) -> None:
+    if other is not None and not isinstance(other, (str, int, np.integer)):
+        raise KeysError.unusable(columns, "need other= to be a string or an integer")
+    if other is not None and isinstance(keys, (pd.DataFrame, pd.MultiIndex)):
+        raise KeysError.unusable(columns, "are combinations, which leave no place for other=")
 
 
 def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable | None) -> KeyList:
@@ -157,30 +178,56 @@ def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable 
         given = (False, True)
     if given is None:
         raise KeysError.missing(column)
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    values: tuple[Any, ...] | None = None
+    if not isinstance(given, (str, bytes)) and hasattr(given, "__iter__"):
+        with suppress(Exception):  # whatever an iterable of the caller's raises
+            values = tuple(given)
+    if values is None:
         raise KeysError.unusable(column, "must be a list of values")
-    values = tuple(given)
-    _check_values(column, values, kind.name if kind else "")
+    wanted = _wanted(column, values, dtype)
     if other is not None and other in values:
         raise KeysError.unusable(column, "contain the label given as other=")
-    return KeyList(column, values, other)
+    return KeyList(column, values, wanted, other)
 
 
-def _check_values(column: Hashable, values: tuple[Any, ...], kind: str) -> None:
-    try:
-        distinct = len(set(values))
-    except TypeError:
-        distinct = -1
-    if distinct < 0 or not all(np.isscalar(value) or isinstance(value, (tuple, pd.Timestamp, pd.Timedelta)) for value in values):
-        raise KeysError.unusable(column, "must be plain values, such as strings or integers")
-    if any(not isinstance(value, tuple) and pd.isna(value) for value in values):
-        raise KeysError.unusable(column, "may not be missing values: give other= to count those")
-    if distinct != len(values):
-        raise KeysError.unusable(column, "are repeated")
+_PLAIN = (str, bool, int, float, Decimal, np.generic, dt.date, dt.timedelta)
+
+
+def _wanted(column: Hashable, values: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
+    """Check the keys, and convert them once to what the column stores."""
     if not values:
         raise KeysError.unusable(column, "are none")
-    if kind in {"int", "float", "bool"} and any(isinstance(value, str) for value in values):
-        raise KeysError.unusable(column, "are strings, but the column holds numbers")
+    if not all(isinstance(value, _PLAIN) for value in values):
+        raise KeysError.unusable(column, "must be plain values, such as strings or integers; missing values are counted with other=")
+    if any(pd.isna(value) for value in values):
+        raise KeysError.unusable(column, "may not be missing values: give other= to count those")
+    kind = kind_of(dtype)
+    if kind is None or kind.name == "object":
+        wanted = values
+        if isinstance(dtype, pd.StringDtype) and not all(isinstance(value, str) for value in values):
+            raise KeysError.unusable(column, "must be strings, as the column holds")
+    else:
+        wanted = tuple(stored(column, kind, value) for value in values)
+    if len(set(wanted)) != len(wanted) or len(set(values)) != len(values):
+        raise KeysError.unusable(column, "are repeated")
+    return wanted
+
+
+def stored(column: Hashable, kind: Kind, value: Any) -> Any:
+    """Return a key as a column of this kind stores it, or raise ``KeysError`` if it cannot."""
+    exact: Fraction | None = None
+    with suppress(BoundsError):
+        exact = exact_value(column, kind, value)
+    if exact is None:
+        raise KeysError.unusable(column, f"cannot be values of the column, which holds {_HELD[kind.name]}")
+    if kind.name == "float":
+        return float(exact)
+    if exact.denominator != 1:
+        raise KeysError.unusable(column, f"cannot be values of the column, which holds {_HELD[kind.name]}")
+    return int(exact)
+
+
+_HELD = {"bool": "booleans", "int": "integers", "float": "numbers", "datetime": "dates", "timedelta": "durations"}
 
 
 def _combinations(frame: PublicFrame, columns: list[Hashable], keys: pd.DataFrame | pd.MultiIndex) -> KeySet:
@@ -191,12 +238,25 @@ def _combinations(frame: PublicFrame, columns: list[Hashable], keys: pd.DataFram
     if len(names) != len(columns) or set(names) != set(columns):
         raise KeysError.unusable(columns, "must have exactly the columns that are grouped by")
     rows = [tuple(row) for row in table.set_axis(names, axis=1)[columns].itertuples(index=False, name=None)]
+    if not all(isinstance(value, _PLAIN) for row in rows for value in row):
+        raise KeysError.unusable(columns, "must be plain values, such as strings or integers")
     if len(set(rows)) != len(rows):
         raise KeysError.unusable(columns, "are repeated")
     parts = tuple(_key_list(frame, column, tuple(dict.fromkeys(row[place] for row in rows)), None) for place, column in enumerate(columns))
-    places = {combination: place for place, combination in enumerate(product(*(part.labels for part in parts)))}
+    size = math.prod(len(part.labels) for part in parts)
+    if size > _MOST:
+        raise KeysError.unusable(columns, f"span more than {_MOST:,} combinations")
+    within = [{value: place for place, value in enumerate(part.values)} for part in parts]
     index = pd.MultiIndex.from_tuples(rows, names=columns) if len(columns) > 1 else pd.Index([row[0] for row in rows], name=columns[0])
-    return KeySet(parts, index, np.array([places[row] for row in rows], dtype=np.int64))
+    return KeySet(parts, index, np.array([_place(row, parts, within) for row in rows], dtype=np.int64))
+
+
+def _place(row: tuple[Any, ...], parts: tuple[KeyList, ...], within: list[dict[Any, int]]) -> int:
+    """Return the place of a combination among all of them, the last column running fastest."""
+    place = 0
+    for value, part, places in zip(row, parts, within, strict=True):
+        place = place * len(part.labels) + places[value]
+    return place
 
 
 def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) -> KeySet:
@@ -208,6 +268,8 @@ def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) ->
         If the edges are fewer than two, not ascending, not finite, or the column holds no numbers.
     """
     frame.check(column)
+    if not isinstance(right, (bool, np.bool_)):
+        raise KeysError.unusable(column, "need right= to be True or False")
     kind = kind_of(frame.dtype(column))
     facts = frame.facts.get(column)
     if kind is None or kind.name in {"datetime", "timedelta"} or (kind.name == "object" and not (facts and facts.numeric)):
@@ -223,16 +285,15 @@ def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) ->
     else:
         edges = _edges(column, bins)
     intervals = pd.IntervalIndex.from_breaks(edges, closed="right" if right else "left", name=column)
-    return KeySet((Bins(column, intervals, np.asarray(edges, dtype=np.float64), right),), intervals)
+    whole = kind.name == "int" and edges.dtype.kind in "iu"
+    return KeySet((Bins(column, intervals, np.asarray(edges, dtype=np.int64 if whole else np.float64), right),), intervals)
 
 
 def _edges(column: Hashable, bins: Any) -> Any:
     edges: Any = None
-    if hasattr(bins, "__iter__") and not isinstance(bins, (str, bytes)):
-        try:
+    if isinstance(bins, (list, tuple, range, np.ndarray, pd.Index, pd.Series)):
+        with suppress(Exception):  # whatever a list of the caller's raises
             edges = np.asarray(list(bins))
-        except (TypeError, ValueError):
-            edges = None
     if edges is None or edges.ndim != 1 or edges.dtype.kind not in "iuf" or len(edges) < 2:  # noqa: PLR2004
         raise KeysError.unusable(column, "must be a number of bins, or at least two edges")
     if not np.isfinite(edges.astype(float)).all() or not (np.diff(edges.astype(float)) > 0).all():

@@ -10,6 +10,7 @@ alone; what depends on units (:meth:`Selection.counted`) runs after it.  No mess
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from pandas_dp.domain import kind_of
 from pandas_dp.errors import LineageError, ParameterError
+from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -61,6 +64,8 @@ class Selection:
             return rows
         units = self.units if rows is None else np.where(rows, self.units, _MISSING)
         order = self.places
+        if int(np.bincount(units[units >= 0], minlength=1).max(initial=0)) <= self.max_rows:
+            return units >= 0  # nobody has more
         if order is None or not _distinct(order):
             order = _order_by_content(frame, order)
         return first_rows(units, self.max_rows, order)
@@ -83,18 +88,57 @@ def _order_by_content(frame: pd.DataFrame | pd.Series[Any], places: NDArray[np.i
 
 
 def _hashes(series: pd.Series[Any]) -> NDArray[np.uint64]:
-    if series.dtype == object:
-        # pandas hashes objects one way or another depending on what else is in the column, which is about other people.
-        return np.fromiter((_hash(cell) for cell in series.array), dtype=np.uint64, count=len(series))
-    return np.asarray(pd.util.hash_pandas_object(series, index=False), dtype=np.uint64)
+    """Return a hash of each cell that depends on its value alone: not on the dtype, which one row can change for all.
+
+    Equal numbers are hashed alike, be they bool, int or float; all missing cells, too; texts by their characters.
+    """
+    kind = kind_of(series.dtype)
+    if kind is not None and kind.name in {"bool", "int", "float"} and isinstance(series.dtype, np.dtype):
+        values = series.to_numpy()
+        doubles = values.astype(np.float64)
+        rest = np.zeros(len(values), dtype=np.int64)
+        if values.dtype.kind in "iu" and values.dtype.itemsize == 8:  # noqa: PLR2004  (others fit a double)
+            inside = np.abs(doubles) < _EXACT
+            rest = np.where(inside, 0, (values.astype(np.uint64) - _as_uint64(doubles)).view(np.int64))
+        texts = np.zeros(len(values), dtype=np.uint64)
+    else:
+        cells = [_cell(cell) for cell in series.astype(object).array]
+        doubles = np.array([cell[0] for cell in cells], dtype=np.float64)
+        rest = np.array([cell[1] for cell in cells], dtype=np.int64)
+        texts = np.array([cell[2] for cell in cells], dtype=np.uint64)
+    doubles = np.where(np.isnan(doubles), np.nan, doubles + 0.0)  # one NaN, one zero
+    return _mixed(doubles.view(np.uint64)) + _mixed(rest.view(np.uint64) + np.uint64(1)) + texts
 
 
-def _hash(cell: object) -> int:
+_EXACT = 2.0**53
+
+
+def _as_uint64(doubles: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return whole doubles modulo 2**64."""
+    return np.array([int(double) % (1 << 64) for double in doubles.tolist()], dtype=np.uint64)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix bits, one to one (the finaliser of SplitMix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _cell(cell: Any) -> tuple[float, int, int]:
+    """Return a cell as the nearest double, the rest of an integer, and a hash of what is no number."""
     try:
-        # Not the object's own hash: those of -1 and -2 are equal, and a NaN's is its address.
-        return hash((type(cell).__name__, repr(cell))) % (1 << 64)
+        if is_missing(cell):
+            return math.nan, 0, 0
+        double = number(cell)
+        if not math.isnan(double):
+            exact = isinstance(cell, (int, np.integer)) and math.isfinite(double)
+            rest = int(cell) - int(double) if exact else 0
+            return double, (rest + (1 << 63)) % (1 << 64) - (1 << 63), 0
+        text = cell if isinstance(cell, str) else f"{type(cell).__name__} {cell!r}"
+        return math.nan, 0, hash(text) % (1 << 64) | 1
     except Exception:  # noqa: BLE001  (no value may raise)
-        return 0
+        return math.nan, 0, 0
 
 
 def first_rows(units: NDArray[np.int64], max_rows: int, order: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:

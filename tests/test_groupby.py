@@ -358,6 +358,82 @@ def test_histogram():
         nullable.dp.histogram("x", bins=5, epsilon=1)
 
 
+def test_one_row_does_not_decide_what_others_are_equal_to():
+    """Cells of object columns are looked up one by one: equality of objects is not transitive, and the first of equal ones may not speak for the rest."""
+    sizes = []
+    for first in ([], [np.int64(1)], [(float("nan"), "x")]):
+        cells = np.empty(1000 + len(first), dtype=object)
+        cells[:] = 1
+        cells[: len(first)] = first
+        df = protect(pd.DataFrame({"k": pd.Series(cells, dtype=object)}))
+        sizes.append(int(df.dp.groupby("k", keys=[Decimal(1)]).size(epsilon=BIG).iloc[0]))
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_keys_and_edges_are_not_taken_from_the_data():
+    """Columns or labels of a protected frame are refused as keys and edges: which values occur is private."""
+    df = protect(pd.DataFrame({"n": [1, 2, 3], "a": ["SECRET-42", "y", "x"]}))
+    for ask in (
+        lambda: df.dp.groupby("n", keys=df["n"]).size(epsilon=1),
+        lambda: df.dp.groupby("n", keys={"n": df["n"]}).size(epsilon=1),
+        lambda: df.dp.groupby(["n", "a"], keys=df.drop_duplicates()).size(epsilon=1),
+        lambda: df.dp.groupby("n", keys=df.index).size(epsilon=1),
+        lambda: df.dp.histogram("n", bins=df["n"], epsilon=1),
+    ):
+        with pytest.raises(KeysError, match="protected frame"):
+            ask()
+    assert df.dp.session.spent == 0
+
+
+EXTREMES = {
+    "end of int64 in uint64": ([2**63 - 1, 2**63] * 10, "uint64", [2**63 - 1], [10]),
+    "beyond int64": ([2**63, 2**63 + 1] * 10, "uint64", [2**63, 2**63 + 1], [10, 10]),
+    "start of int64": ([-(2**63), 5] * 10, "int64", [-(2**63), -(2**63) + 2], [10, 0]),
+    "out of reach": ([1], "int64", [2**64], [0]),
+    "doubles would agree": ([1, 2**53 + 1] * 5, "UInt64", [2**53, 2**53 + 1], [0, 5]),
+    "numbers for booleans": ([True, False, None], "boolean", [1, 0], [1, 1]),
+    "floats for booleans": ([True, False], "bool", [1.0, 0.0], [1, 1]),
+    "booleans for numbers": ([1, 0, None], "Int64", [True, False], [1, 1]),
+    "booleans for floats": ([1.0, 0.0], "float64", [True, False], [1, 1]),
+}
+
+
+@pytest.mark.parametrize("case", EXTREMES)
+def test_keys_are_what_the_column_stores(case):
+    """Keys are converted once to what the column stores, exactly: at the ends of the integers, and where doubles would not tell two apart."""
+    values, dtype, keys, expected = EXTREMES[case]
+    df = protect(pd.DataFrame({"k": pd.Series(values, dtype=dtype)}))
+    assert df.dp.groupby("k", keys=keys).size(epsilon=BIG).tolist() == expected
+
+
+def test_integer_edges_are_exact():
+    """Integer columns are counted between integer edges without a detour through doubles."""
+    df = protect(pd.DataFrame({"k": pd.Series([2**53, 2**53 + 1] * 5, dtype="Int64")}))
+    assert df.dp.histogram("k", bins=[2**53 - 2, 2**53, 2**53 + 2], epsilon=BIG).tolist() == [5, 5]
+
+
+def test_arguments_that_cannot_be_meant():
+    """other= with combinations or of odd types, a table of combinations, a key that is called like the sums, half a character: KeysError, uncharged."""
+    df = protect(pd.DataFrame({"n": [1, 2], "a": ["x", "y"], "b": ["u", "v"]}))
+    pairs = pd.MultiIndex.from_tuples([("x", "v")], names=["a", "b"])
+    for ask in (
+        lambda: df.dp.groupby(["a", "b"], keys=pairs, other="rest").size(epsilon=1),
+        lambda: df.dp.groupby("a", keys=["x"], other=[1]).size(epsilon=1),
+        lambda: df.dp.groupby("a", keys=["x"], other=float("nan")).size(epsilon=1),
+        lambda: df.dp.groupby("a", keys=[("x", float("nan"))]).size(epsilon=1),
+        lambda: df.dp.groupby("n", keys=[1.5]).size(epsilon=1),
+        lambda: df.dp.groupby("a", keys=pd.DataFrame({"a": [[1], [2]]})).size(epsilon=1),
+        lambda: df.dp.crosstab("a", "b", keys=pairs, epsilon=1),
+        lambda: df.dp.crosstab("a", "b", keys={"a": ["x", "All"], "b": ["u"]}, margins=True, epsilon=1),
+        lambda: df.dp.histogram("n", bins=[1, 2], right="no", epsilon=1),
+        lambda: df.dp.histogram("n", bins={1: 2, 3: 4}, epsilon=1),
+        lambda: df.dp.groupby(["a", "b"], keys=pd.DataFrame({"a": map(str, range(4000)), "b": map(str, range(4000))})).size(epsilon=1),
+    ):
+        with pytest.raises(KeysError):
+            ask()
+    assert df.dp.session.spent == 0
+
+
 def test_representations():
     """A group-by shows its columns only."""
     assert repr(wards().dp.groupby(["ward", "smoker"])) == "<.dp.groupby('ward', 'smoker')>"

@@ -132,3 +132,22 @@ def test_unequal_objects_of_equal_hash_are_ordered_by_their_content(pair):
         protected = protect(frame.assign(x=objects).set_index("u"), unit="u", max_rows=1, schema=schema)
         sums.append(ORDERS["sort_values with ties"](protected).dp.sum("x", epsilon=EPSILON))
     assert abs(sums[0] - sums[1]) <= 1.1 * max(abs(low), abs(high))  # noise of 100 scales, a tenth, has a probability below 1e-40
+
+
+DTYPE_CHANGES = {
+    "int to float": lambda p: p.assign(a=p["a"].where(p["a"] < 100)),
+    "int to object": lambda p: p.assign(c=p["a"].map(lambda value: "big" if value > 100 else value)),
+}
+
+
+@pytest.mark.parametrize("change", DTYPE_CHANGES)
+def test_the_content_of_a_row_does_not_depend_on_the_dtype_of_its_column(change):
+    """Rule: one person's value may turn a column into another dtype for all; which of the others' rows count stays the same."""
+    rng = np.random.default_rng(0)
+    base = pd.DataFrame({"p": np.repeat(np.arange(500), 4), "a": rng.integers(0, 50, 2000)})
+    sums = []
+    for extra in (None, 0, 200):
+        frame = base if extra is None else pd.concat([base, pd.DataFrame({"p": [9999], "a": [extra]})], ignore_index=True)
+        indexed = protect(frame, unit="p", max_rows=1).set_index("p")
+        sums.append(int(DTYPE_CHANGES[change](indexed).dp.sum("a", bounds=(0, 50), epsilon=100_000)))
+    assert max(sums) - min(sums) <= 51

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pandas_dp.domain import kind_of
 from pandas_dp.engines import Groups
 from pandas_dp.engines.kernel import BLOCK
 from pandas_dp.engines.pandas import column_of, read_column
 from pandas_dp.keys import Bins, KeyList
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from pandas_dp.keys import KeySet
@@ -50,57 +53,80 @@ def _key_codes(series: pd.Series[Any], part: KeyList) -> NDArray[np.int64]:
     """Return the place of each value among the declared ones; their number for others, which is the place of ``other``."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        places: NDArray[np.int64] = np.append(_lookup(pd.Series(dtype.categories), part.values), len(part.values))
-        codes: NDArray[np.int64] = places.take(np.asarray(series.cat.codes), mode="wrap")  # -1, a missing value, is the last
+        # Category by category, each by itself; -1, a missing value, is the last.
+        places = np.append(_one_by_one(list(dtype.categories), part.values), len(part.values))
+        codes: NDArray[np.int64] = places.take(np.asarray(series.cat.codes), mode="wrap")
         return codes
-    return _lookup(series, part.values)
-
-
-def _lookup(series: pd.Series[Any], values: tuple[Any, ...]) -> NDArray[np.int64]:
-    dtype = series.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and all(isinstance(value, (int, np.integer, np.bool_)) for value in values):
-        low, high = int(min(values)), int(max(values))
-        if high - low < _SPAN:
-            return _dense(series.to_numpy(), [int(value) for value in values], low, high)
+    kind = kind_of(dtype)
+    if kind is not None and kind.name != "object":
+        return _stored_codes(series, part.wanted)
     if _is_arrow_text(dtype):
-        return _arrow_text(series, values)
-    if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-        try:
-            found = pd.Index(values).get_indexer(pd.Index(series)).astype(np.int64)
-        except Exception:  # noqa: BLE001  (keys that cannot be compared with the column's values)
-            return _one_by_one(series, values)
-        return _none(found, len(values))
-    try:
-        codes, uniques = pd.factorize(series.to_numpy())
-    except Exception:  # noqa: BLE001  (a cell that cannot be hashed)
-        return _one_by_one(series, values)
-    return np.append(_one_by_one(uniques, values), len(values))[codes]
+        return _arrow_text(series, part.values)
+    # Cell by cell: to find equal objects first, as factorize() does, would let one row decide what another is equal to.
+    return _one_by_one(series.array, part.values)
 
 
-def _none(places: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Turn -1 into ``size``."""
-    places[places < 0] = size
-    return places
-
-
-def _dense(array: NDArray[Any], values: list[int], low: int, high: int) -> NDArray[np.int64]:
-    size = len(values)
-    ordered = values == list(range(low, high + 1))
-    table = np.full(high - low + 3, size, dtype=np.int64)
-    table[np.array(values, dtype=object).astype(np.int64) - low + 1] = np.arange(size)
-    codes = np.empty(len(array), dtype=np.int64)
-    for start in range(0, len(array), BLOCK):
-        block, out = array[start : start + BLOCK], codes[start : start + BLOCK]
-        if block.dtype.kind == "u" and block.dtype.itemsize == 8:  # noqa: PLR2004
-            block = np.minimum(block, np.uint64(2**63 - 1))
-        # A difference that wraps around is far outside on the other side, which is outside, too.
-        np.subtract(block, low if ordered else low - 1, out=out, casting="unsafe", dtype=np.int64)
-        if ordered:
-            unsigned = out.view(np.uint64)
-            np.minimum(unsigned, np.uint64(size), out=unsigned)
-        else:
-            out[...] = table.take(out, mode="clip")
+def _stored_codes(series: pd.Series[Any], wanted: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Find numbers, dates and durations as the column stores them."""
+    read = read_column(series)
+    size = len(wanted)
+    codes = np.empty(len(series), dtype=np.int64)
+    find: Callable[[NDArray[Any]], NDArray[np.int64]] | None = None
+    for start in range(0, len(series), BLOCK):
+        values, missing = read(start, start + BLOCK)
+        if find is None:
+            find = _finder(values.dtype, wanted)
+        found = find(values)
+        if missing is not None:
+            found[missing] = size
+        codes[start : start + BLOCK] = found
     return codes
+
+
+def _finder(dtype: np.dtype[Any], wanted: tuple[Any, ...]) -> Callable[[NDArray[Any]], NDArray[np.int64]]:
+    """Return a function from values of one dtype to their places."""
+    size = len(wanted)
+    if dtype.kind == "f":
+        kind: Any = np.float64
+        possible = list(enumerate(wanted))
+    else:
+        unsigned = dtype.kind == "u" and dtype.itemsize == 8  # noqa: PLR2004
+        kind = np.uint64 if unsigned else np.int64
+        info = np.iinfo(kind)
+        possible = [(place, key) for place, key in enumerate(wanted) if info.min <= key <= info.max]
+        low, high = min((key for _, key in possible), default=0), max((key for _, key in possible), default=0)
+        if not unsigned and high - low < _SPAN and low > -(2**62) and high < 2**62:
+            return _dense(possible, size, low, high)
+    ordered = sorted(possible, key=lambda pair: pair[1])
+    keys = np.array([key for _, key in ordered], dtype=kind)
+    places = np.array([*(place for place, _ in ordered), size], dtype=np.int64)
+
+    def find(values: NDArray[Any]) -> NDArray[np.int64]:
+        values = values.astype(kind)
+        at = np.searchsorted(keys, values)
+        hit = keys[np.minimum(at, len(keys) - 1)] == values if len(keys) else np.zeros(len(values), dtype=np.bool_)
+        return places[np.where(hit, at, len(keys))]
+
+    return find
+
+
+def _dense(possible: list[tuple[int, int]], size: int, low: int, high: int) -> Callable[[NDArray[Any]], NDArray[np.int64]]:
+    """Look integers that lie close together up in a table."""
+    in_order = possible == list(enumerate(range(low, high + 1))) and len(possible) == size
+    table = np.full(high - low + 3, size, dtype=np.int64)
+    for place, key in possible:
+        table[key - low + 1] = place
+
+    def find(values: NDArray[Any]) -> NDArray[np.int64]:
+        # A difference that wraps around is far outside on the other side, which is outside, too.
+        offsets = np.subtract(values, low if in_order else low - 1, dtype=np.int64, casting="unsafe")
+        if in_order:
+            unsigned = offsets.view(np.uint64)
+            np.minimum(unsigned, np.uint64(size), out=unsigned)
+            return np.asarray(offsets)
+        return np.asarray(table.take(offsets, mode="clip"))
+
+    return find
 
 
 def _is_arrow_text(dtype: Any) -> bool:
@@ -114,7 +140,10 @@ def _arrow_text(series: pd.Series[Any], values: tuple[Any, ...]) -> NDArray[np.i
     import pyarrow.compute as pc
 
     array: Any = pa.array(series.array)
-    texts = pa.array([value if isinstance(value, str) else None for value in values], type=array.type)
+    try:
+        texts = pa.array([value if isinstance(value, str) else None for value in values], type=array.type)
+    except UnicodeEncodeError:  # half a character, which no column of Arrow can hold
+        return _one_by_one(series.array, values)
     found = pc.index_in(array, value_set=texts, skip_nulls=True)
     places: NDArray[np.int64] = found.fill_null(len(values)).to_numpy().astype(np.int64)
     return places
@@ -139,7 +168,7 @@ def _bin_codes(series: pd.Series[Any], part: Bins) -> NDArray[np.int64]:
     last = len(part.edges) - 1
     for start in range(0, len(series), BLOCK):
         values, missing = read(start, start + BLOCK)
-        numbers = values.astype(np.float64)
+        numbers = values if part.edges.dtype.kind == values.dtype.kind == "i" else values.astype(np.float64)
         places = np.searchsorted(part.edges, numbers, side="left" if part.right else "right") - 1
         outside = (places < 0) | (places >= last) | np.isnan(numbers)
         if missing is not None:
