@@ -197,12 +197,15 @@ def _wanted(column: Hashable, values: tuple[Any, ...], dtype: Any) -> tuple[Any,
     """Check the keys, and convert them once to what the column stores."""
     if not values:
         raise KeysError.unusable(column, "are none")
-    if not all(isinstance(value, _PLAIN) for value in values):
+    types = set(map(type, values))  # of thousands of keys, mostly one
+    if not all(issubclass(kind, _PLAIN) for kind in types):
         raise KeysError.unusable(column, "must be plain values, such as strings or integers; missing values are counted with other=")
-    if any(pd.isna(value) for value in values):
+    if not types <= {int, str} and any(pd.isna(value) for value in values):
         raise KeysError.unusable(column, "may not be missing values: give other= to count those")
     kind = kind_of(dtype)
-    if kind is None or kind.name == "object":
+    if types == {int} and kind is not None and kind.name == "int":
+        wanted = values
+    elif kind is None or kind.name == "object":
         wanted = values
         if isinstance(dtype, pd.StringDtype) and not all(isinstance(value, str) for value in values):
             raise KeysError.unusable(column, "must be strings, as the column holds")

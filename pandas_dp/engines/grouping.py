@@ -93,10 +93,11 @@ def _finder(dtype: np.dtype[Any], wanted: tuple[Any, ...]) -> Callable[[NDArray[
         unsigned = dtype.kind == "u" and dtype.itemsize == 8  # noqa: PLR2004
         kind = np.uint64 if unsigned else np.int64
         info = np.iinfo(kind)
+        low, high = min(wanted), max(wanted)
+        near = not unsigned and high - low < _SPAN and low > -(2**62) and high < 2**62
+        if near:
+            return _dense(wanted, low, high)
         possible = [(place, key) for place, key in enumerate(wanted) if info.min <= key <= info.max]
-        low, high = min((key for _, key in possible), default=0), max((key for _, key in possible), default=0)
-        if not unsigned and high - low < _SPAN and low > -(2**62) and high < 2**62:
-            return _dense(possible, size, low, high)
     ordered = sorted(possible, key=lambda pair: pair[1])
     keys = np.array([key for _, key in ordered], dtype=kind)
     places = np.array([*(place for place, _ in ordered), size], dtype=np.int64)
@@ -110,12 +111,13 @@ def _finder(dtype: np.dtype[Any], wanted: tuple[Any, ...]) -> Callable[[NDArray[
     return find
 
 
-def _dense(possible: list[tuple[int, int]], size: int, low: int, high: int) -> Callable[[NDArray[Any]], NDArray[np.int64]]:
-    """Look integers that lie close together up in a table."""
-    in_order = possible == list(enumerate(range(low, high + 1))) and len(possible) == size
-    table = np.full(high - low + 3, size, dtype=np.int64)
-    for place, key in possible:
-        table[key - low + 1] = place
+def _dense(wanted: tuple[int, ...], low: int, high: int) -> Callable[[NDArray[Any]], NDArray[np.int64]]:
+    """Look integers that lie close together up in a table, or by arithmetic if they are in order."""
+    size = len(wanted)
+    in_order = wanted == tuple(range(low, high + 1))
+    table = np.full(0 if in_order else high - low + 3, size, dtype=np.int64)
+    if not in_order:
+        table[np.array(wanted, dtype=np.int64) - (low - 1)] = np.arange(size)
 
     def find(values: NDArray[Any]) -> NDArray[np.int64]:
         # A difference that wraps around is far outside on the other side, which is outside, too.
