@@ -44,6 +44,13 @@ def main():
             lambda c=column: raw["x"].clip(low, high).groupby(raw[c], observed=True).mean(),
         )
         show(f"groupby mean, {name} / clip + groupby.mean", ours, theirs, limit)
+    raw["age"] = generator.integers(0, 110, ROWS)
+    seniors = protect(raw[["age", "x"]])
+    ours, theirs = medians(
+        lambda: seniors.dp.where("age >= 65").sum("x", bounds=(low, high), epsilon=eps),
+        lambda: raw[["age", "x"]].query("age >= 65")["x"].clip(low, high).sum(),
+    )
+    show('where("age >= 65").sum / query, clip, sum', ours, theirs, 1.0)
     units = pd.DataFrame({"who": generator.integers(0, 2_000_000, ROWS), "x": x})
     bounded = protect(units, unit="who", max_rows=5)
     ours, theirs = medians(
