@@ -45,10 +45,11 @@ def main():
         )
         show(f"groupby mean, {name} / clip + groupby.mean", ours, theirs, limit)
     raw["age"] = generator.integers(0, 110, ROWS)
-    seniors = protect(raw[["age", "x"]])
+    people = raw[["age", "x"]]
+    protected = protect(people)
     ours, theirs = medians(
-        lambda: seniors.dp.where("age >= 65").sum("x", bounds=(low, high), epsilon=eps),
-        lambda: raw[["age", "x"]].query("age >= 65")["x"].clip(low, high).sum(),
+        lambda: protected.dp.where("age >= 65").sum("x", bounds=(low, high), epsilon=eps),
+        lambda: people.query("age >= 65")["x"].clip(low, high).sum(),
     )
     show('where("age >= 65").sum / query, clip, sum', ours, theirs, 1.0)
     units = pd.DataFrame({"who": generator.integers(0, 2_000_000, ROWS), "x": x})
