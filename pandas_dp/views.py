@@ -16,7 +16,6 @@ import pandas as pd
 from pandas_dp import registry
 from pandas_dp.domain import ColumnFacts, kind_of
 from pandas_dp.errors import ExpressionError, ParameterTypeError, boundary
-from pandas_dp.expressions import Column, Expression, parse
 from pandas_dp.public import PublicFrame
 from pandas_dp.queries import FrameQueries
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pandas_dp.expressions import Column, Expression
     from pandas_dp.registry import Protected
 
 __all__ = ["Tracked", "ViewDP"]
@@ -113,6 +113,8 @@ def _dtype(expression: Expression, base: pd.DataFrame, derived: dict[Hashable, A
 
 
 def _column(public: PublicFrame, name: Hashable) -> Column:
+    from pandas_dp.expressions import Column  # noqa: PLC0415  (the grammar is loaded for those who use it)
+
     dtype = public.dtype(name)
     facts = public.facts.get(name)
     kind = kind_of(dtype)
@@ -243,4 +245,6 @@ def _view(frame: Any) -> View:
 def _parse(text: object, view: View) -> Expression:
     if not isinstance(text, str):
         raise ParameterTypeError.wrong_kind("expression", "a string, such as 'age >= 65'", type(text))
+    from pandas_dp.expressions import parse  # noqa: PLC0415  (as above)
+
     return parse(text, view.facts())
