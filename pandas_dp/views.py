@@ -97,17 +97,23 @@ class View:
         return frame, rows
 
 
+def _alone(expression: Expression) -> str | None:
+    """Return the column that an expression is by itself, if it is one."""
+    name = expression.text.strip().strip("`")
+    return name if name in expression.columns else None
+
+
 def _facts(expression: Expression, facts: dict[Hashable, ColumnFacts]) -> ColumnFacts:
     """Return what is known of an expression's values; of a column by itself, what is known of the column."""
-    alone = expression.text.strip().strip("`")
-    if alone in expression.columns:
+    alone = _alone(expression)
+    if alone is not None:
         return facts.get(alone, ColumnFacts())
     return ColumnFacts(bounds=expression.bounds, keys=expression.keys, numeric=True)
 
 
 def _dtype(expression: Expression, base: pd.DataFrame, derived: dict[Hashable, Any]) -> Any:
-    alone = expression.text.strip().strip("`")
-    if alone in expression.columns:
+    alone = _alone(expression)
+    if alone is not None:
         return derived[alone] if alone in derived else base[alone].dtype
     return np.dtype(np.bool_ if expression.kind == "bool" else np.float64)
 
