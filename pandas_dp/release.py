@@ -27,11 +27,11 @@ from pandas_dp.cells import Cell, l1_sensitivity
 from pandas_dp.engines.grouping import group_codes
 from pandas_dp.engines.pandas import totals
 from pandas_dp.errors import ComputationFailed, ParameterError
-from pandas_dp.mechanisms import discrete_laplace
 from pandas_dp.noise import is_private
 from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
 from pandas_dp.results import Release, check_level, plus_minus
+from pandas_dp.samplers.laplace import discrete_laplace
 from pandas_dp.statistics.estimates import GroupEstimate
 
 if TYPE_CHECKING:

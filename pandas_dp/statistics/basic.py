@@ -14,7 +14,7 @@ import numpy as np
 
 from pandas_dp.cells import Cell, l1_sensitivity, mean_cells, present, rows, signed_sum
 from pandas_dp.domain import whole
-from pandas_dp.mechanisms import discrete_laplace
+from pandas_dp.samplers.laplace import discrete_laplace
 from pandas_dp.statistics.estimates import CountEstimate, RatioEstimate, SumEstimate, worst_mean_half_width
 
 if TYPE_CHECKING:

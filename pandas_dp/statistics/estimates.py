@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.mechanisms import discrete_laplace
+from pandas_dp.samplers.laplace import discrete_laplace
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import pandas_dp
-from pandas_dp.mechanisms import DiscreteLaplace
+from pandas_dp.samplers.laplace import DiscreteLaplace
 
 ROWS = 10_000_000
 ROUNDS = 9

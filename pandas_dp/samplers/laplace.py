@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pandas_dp.noise import random_bytes
+from pandas_dp.samplers.exact import WORD, bernoulli, bernoulli_rest, exp_bounds, floor_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DiscreteLaplace", "discrete_laplace"]
 
-WORD = 64
 _GUARD = 32
 _PREFIX = 16  # bits of a uniform number that a table look-up decides by, nearly always
 _DIGIT = 8  # bits of one digit in the vectorised path
@@ -100,10 +100,10 @@ class DiscreteLaplace:
         for j in range(self.bits):
             # q / (1 + q) grows more slowly than q, so that it is low by less than `slack`, and 1 for the division.
             word = _sure((low << (WORD + _GUARD)) // (one + low), (slack >> (self.bits + 16)) + 2)
-            words.append(_floor(self._bit(j), WORD) if word is None else word)
+            words.append(floor_bits(self._bit(j), WORD) if word is None else word)
             low = low * low >> precision
             slack = 2 * slack + 1
-        words.append(_floor(_nonzero(self.rate), WORD) if nonzero is None else nonzero)
+        words.append(floor_bits(_nonzero(self.rate), WORD) if nonzero is None else nonzero)
         return words
 
     def _bit(self, j: int) -> Callable[[int], tuple[int, int]]:
@@ -206,7 +206,7 @@ class _Tables:
         self.top = _Table(self._top_floors(WORD), self._top_floors)
 
     def _nonzero_floor(self, n: int) -> list[int]:
-        return [_floor(_nonzero(self.rate), n)]
+        return [floor_bits(_nonzero(self.rate), n)]
 
     def _digit_floors(self, offset: int, width: int, n: int) -> list[int]:
         """Return ``floor(P(digit <= k) * 2**n)`` for all but the last digit value."""
@@ -233,7 +233,7 @@ class _Tables:
         last = (1 << n) - 1
         floors: list[int] = []
         while not floors or floors[-1] < last:
-            floors.append(_floor(partial(_at_most, rate * (len(floors) + 1)), n))
+            floors.append(floor_bits(partial(_at_most, rate * (len(floors) + 1)), n))
         return floors
 
     def draws(self, count: int) -> Ints:
@@ -321,50 +321,6 @@ class _Table:
                 return passed
 
 
-def bernoulli(probability: Callable[[int], tuple[int, int]]) -> bool:
-    """Return True with a probability given by bounds on its first binary digits."""
-    uniform = int.from_bytes(random_bytes(8), "little")
-    threshold = _floor(probability, WORD)
-    if uniform != threshold:
-        return uniform < threshold
-    return bernoulli_rest(probability)
-
-
-def bernoulli_rest(probability: Callable[[int], tuple[int, int]]) -> bool:
-    """Decide by the digits after the first 64, which were equal."""
-    bits = WORD
-    while True:
-        bits += WORD
-        uniform = int.from_bytes(random_bytes(8), "little")
-        threshold = _floor(probability, bits) & ((1 << WORD) - 1)
-        if uniform != threshold:
-            return uniform < threshold
-
-
-def exp_bounds(rate: Fraction, bits: int) -> tuple[int, int]:
-    """Return integers ``low <= exp(-rate) * 2**bits <= high`` that differ by a few units.
-
-    The argument is divided by ``2**r`` until it is below ``1/256``, the alternating series summed with every
-    rounding counted, and the result squared ``r`` times with outward rounding.
-    """
-    r = math.floor(rate * 256).bit_length()
-    precision = bits + 2 * r + 32
-    z = (rate.numerator << precision) // (rate.denominator << r)
-    term = total = 1 << precision
-    k = 0
-    while term:
-        k += 1
-        term = (term * z >> precision) // k
-        total += -term if k & 1 else term
-    # Each of the k terms is low by less than 2, the omitted ones sum to less than 1, and z is low by less than 1.
-    slack = 2 * k + 4
-    low, high = total - slack, total + slack
-    for _ in range(r):
-        low, high = low * low >> precision, (high * high >> precision) + 1
-    shift = precision - bits
-    return max(low, 0) >> shift, min((high >> shift) + 1, 1 << bits)
-
-
 def _logistic(rate: Fraction, bits: int) -> tuple[int, int]:
     """Return bounds on ``2**bits * q / (1 + q)`` with ``q = exp(-rate)``."""
     low, high = exp_bounds(rate, bits + 8)
@@ -390,13 +346,3 @@ def _sure(value: int, slack: int) -> int | None:
 
 def _agree(low: int, high: int) -> int | None:
     return low if low == high else None
-
-
-def _floor(probability: Callable[[int], tuple[int, int]], bits: int) -> int:
-    """Return ``floor(p * 2**bits)`` exactly, from bounds at growing precision."""
-    extra = 32
-    while True:
-        low, high = probability(bits + extra)
-        if low >> extra == high >> extra:
-            return low >> extra
-        extra *= 2

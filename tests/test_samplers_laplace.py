@@ -11,8 +11,10 @@ import pytest
 from scipy import stats
 from support import chi_square_p
 
-from pandas_dp import mechanisms, noise
-from pandas_dp.mechanisms import DiscreteLaplace, discrete_laplace, exp_bounds
+from pandas_dp import noise
+from pandas_dp.samplers import laplace
+from pandas_dp.samplers.exact import exp_bounds
+from pandas_dp.samplers.laplace import DiscreteLaplace, discrete_laplace
 
 SCALES = [Fraction(1, 5), Fraction(1), Fraction(10), Fraction(22, 7), Fraction(1000, 3), Fraction(2**40)]
 RATES = [
@@ -61,7 +63,7 @@ def test_first_words_are_exact(scale):
 @pytest.mark.parametrize("scale", [Fraction(3, 2), Fraction(300), Fraction(2**40)], ids=str)
 def test_table_thresholds_are_exact(scale):
     """Each threshold of the look-up tables is the floor of the digit's cumulative probability: (1 - Q^(k+1)) / (1 - Q^size)."""
-    tables = mechanisms._Tables(1 / scale)
+    tables = laplace._Tables(1 / scale)
     for offset, width, table in zip(tables.offsets, tables.widths, tables.digits, strict=True):
         q = decimal_exp(2**offset / scale)
         expected = [math.floor((1 - q ** (k + 1)) / (1 - q ** (2**width)) * 2**64) for k in range(2**width - 1)]
@@ -73,13 +75,13 @@ def test_table_thresholds_are_exact(scale):
 
 def test_guide_agrees_with_search():
     """A 16-bit prefix decides by look-up exactly where all 2**48 numbers it stands for have the same outcome."""
-    table = mechanisms._Tables(Fraction(1, 300)).digits[0]
+    table = laplace._Tables(Fraction(1, 300)).digits[0]
     floors = [int(floor) for floor in table.floors]
     for prefix in range(0, 2**16, 17):
         first, last = prefix << 48, ((prefix + 1) << 48) - 1
         inside = [floor for floor in floors if first <= floor <= last]
         below = sum(floor < first for floor in floors)
-        assert table.guide[prefix] == (mechanisms._UNDECIDED if inside else below)
+        assert table.guide[prefix] == (laplace._UNDECIDED if inside else below)
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -165,7 +167,7 @@ def test_scalar_tail_goes_on_without_end():
 
 def test_table_tie_reads_more_digits():
     """In the vector path, too, a word equal to a threshold is extended and compared with the threshold's next digits."""
-    tables = mechanisms._Tables(Fraction(1, 300))
+    tables = laplace._Tables(Fraction(1, 300))
     table = tables.digits[0]
     k = 100
     floors = table.refine(128)
@@ -178,7 +180,7 @@ def test_table_tie_reads_more_digits():
 
 def test_vector_outlier_becomes_python_ints():
     """A value that the table does not hold is resolved to any size, and the block is returned as Python ints instead of wrapping."""
-    tables = mechanisms._Tables(Fraction(1, 2**50))
+    tables = laplace._Tables(Fraction(1, 2**50))
     block = tables._with_outliers(np.zeros(3, dtype=np.int64), {1: 2**20})
     assert block.dtype == object
     assert abs(block[1]) >= 2**70
