@@ -6,7 +6,7 @@ nowhere else.  This module reads no values: it turns public bounds into a public
 
 A :class:`Grid` gives every value of a column an integer *step*, the same on every engine: the integers themselves where they
 are exact (``int``, ``bool``, datetimes in their unit), else about ``2**30`` steps of the bounds' width.  From the steps of the
-present records an engine takes two exact integers, their number and their sum; every cell's
+present records an engine takes three exact integers, their number, their sum and the sum of their squares; every cell's
 total is an integer combination of these.
 """
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "l1_sensitivity", "mean_cells", "present", "rows", "signed_sum"]
+__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "l1_sensitivity", "mass", "mean_cells", "present", "rows", "signed_sum", "spread_cells"]
 
 _ONE = Fraction(1)
 _STEP_BITS = 30
@@ -128,7 +128,7 @@ Grid = IntGrid | FloatGrid
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One integer total: ``per_record * records + per_step * (sum of steps)`` of one column.
+    """One integer total: ``per_record * records + per_step * (sum of steps) + per_square * (sum of squared steps)`` of one column.
 
     Attributes
     ----------
@@ -136,8 +136,8 @@ class Cell:
         The column; records with a missing value there contribute nothing.  Ignored if ``everything``.
     grid : Grid or None
         How values become steps; None where only presence counts.
-    per_record, per_step : int
-        The contribution of a record at step ``s`` is ``per_record + per_step * s``.
+    per_record, per_step, per_square : int
+        The contribution of a record at step ``s`` is ``per_record + per_step * s + per_square * s**2``.
     everything : bool
         Count all rows, whatever their values.
     """
@@ -146,17 +146,19 @@ class Cell:
     grid: Grid | None
     per_record: int
     per_step: int
+    per_square: int = 0
     everything: bool = False
 
-    def of(self, count: Any, total: Any) -> Any:
-        """Return the total of ``count`` records whose steps sum to ``total``: ints, or arrays of one for each group."""
-        if abs(self.per_record) >= _LARGE and hasattr(count, "astype"):
+    def of(self, count: Any, total: Any, squares: Any = None) -> Any:
+        """Return the total of ``count`` records from the sums of steps and squared steps: ints, or arrays of one for each group."""
+        if hasattr(count, "astype") and (self.per_square or abs(self.per_record) >= _LARGE):
             count, total = count.astype(object), total.astype(object)
-        return self.per_record * count + self.per_step * total
+        linear = self.per_record * count + self.per_step * total
+        return linear + self.per_square * squares if self.per_square else linear
 
     def at(self, step: int) -> int:
         """Return what one record at ``step`` contributes."""
-        return self.per_record + self.per_step * step
+        return self.per_record + self.per_step * step + self.per_square * step * step
 
 
 def rows() -> tuple[Cell, ...]:
@@ -179,6 +181,21 @@ def mean_cells(column: Hashable, grid: Grid) -> tuple[Cell, Cell]:
     return Cell(column, grid, -grid.first, 1), Cell(column, grid, grid.last, -1)
 
 
+def spread_cells(column: Hashable, grid: Grid) -> tuple[Cell, Cell, Cell]:
+    """Three cells: a record at height ``k`` of ``m`` steps counts ``(k**2, 2*k*(m-k), (m-k)**2)``: always mass ``m**2``."""
+    first, last = grid.first, grid.last
+    return (
+        Cell(column, grid, first * first, -2 * first, 1),
+        Cell(column, grid, -2 * first * last, 2 * (first + last), -2),
+        Cell(column, grid, last * last, -2 * last, 1),
+    )
+
+
+def mass(cells: Sequence[Cell]) -> int:
+    """Return what one record adds to the cells together, where that is the same for every value."""
+    return sum(cell.at(cell.grid.first if cell.grid else 0) for cell in cells)
+
+
 def l1_sensitivity(cells: Sequence[Cell], max_rows: int = 1) -> int:
     """Return by how much adding or removing one unit can move the totals, summed over the cells.
 
@@ -192,17 +209,41 @@ def l1_sensitivity(cells: Sequence[Cell], max_rows: int = 1) -> int:
     Returns
     -------
     int
-        ``max_rows`` times the largest sum of absolute contributions of one record.  Contributions are linear in the step, so the sum of their
-        absolute values is convex and largest at a bound.
+        ``max_rows`` times the largest sum of absolute contributions of one record.  Linear contributions make a convex sum of absolute values,
+        largest at a bound; squares are only allowed in cells that are never negative, whose sum is a parabola.
+
+    Raises
+    ------
+    ValueError
+        If cells with squares can be negative: they are outside the closed set.
 
     Notes
     -----
     Neighbouring relation: one unit is added or removed.  Count: 1.  Sum over ``[L, U]``: ``max(|L|, |U|)`` [1]_.  Mean:
-    ``|k| + |m - k| = m``, so that the whole ε serves each of the two cells.
+    ``|k| + |m - k| = m``, so that the whole ε serves each of the two cells.  Variance: ``k**2 + 2*k*(m-k) + (m-k)**2 = m**2``, likewise.
 
     References
     ----------
     .. [1] C. Dwork, A. Roth. The algorithmic foundations of differential privacy. 2014, definition 3.1 (ℓ1-sensitivity).
     """
     ends = {step for cell in cells if cell.grid is not None for step in (cell.grid.first, cell.grid.last)} or {0}
-    return max_rows * max(sum(abs(cell.at(step)) for cell in cells) for step in ends)
+    if not any(cell.per_square for cell in cells):
+        return max_rows * max(sum(abs(cell.at(step)) for cell in cells) for step in ends)
+    low, high = min(ends), max(ends)
+    if any(_least(cell, low, high) < 0 for cell in cells):
+        msg = "cells with squares must not be negative"
+        raise ValueError(msg)
+    total = Cell(None, None, sum(c.per_record for c in cells), sum(c.per_step for c in cells), sum(c.per_square for c in cells))
+    return max_rows * max(total.at(step) for step in _turns(total, low, high))
+
+
+def _least(cell: Cell, low: int, high: int) -> int:
+    return min(cell.at(step) for step in _turns(cell, low, high))
+
+
+def _turns(cell: Cell, low: int, high: int) -> set[int]:
+    """Return steps among which a parabola on integers has its extremes: the ends, and those next to its vertex."""
+    if not cell.per_square:
+        return {low, high}
+    vertex = -cell.per_step // (2 * cell.per_square)
+    return {low, high, *(min(max(step, low), high) for step in (vertex, vertex + 1))}

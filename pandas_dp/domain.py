@@ -137,21 +137,34 @@ class Domain:
         low, high = self._float_ends()
         return share * (high - low)
 
-    def decode_steps(self, steps: int) -> Any:
-        """Turn a sum in steps into int, float or Timedelta, whatever its size: one rounding."""
-        if self.kind.name == "timedelta":
-            return _timedelta(steps, self.kind.unit)
-        return steps if isinstance(self.grid, IntGrid) else _times(steps, self.grid.g)
+    def decode_square(self, share: float) -> float:
+        """Turn a part of the squared distance between the bounds into a float."""
+        low, high = self._float_ends()
+        return share * (high - low) ** 2
 
-    def decode_all_steps(self, steps: NDArray[Any]) -> Any:
+    def decode_steps(self, steps: int, over: int = 1) -> Any:
+        """Turn a sum in steps, divided by ``over``, into int, float or Timedelta, whatever its size."""
+        if self.kind.name == "timedelta":
+            return _timedelta(_nearest(steps, over), self.kind.unit)
+        return _nearest(steps, over) if isinstance(self.grid, IntGrid) else _times(steps, over, self.grid.g)
+
+    def decode_all_steps(self, steps: NDArray[Any], over: int = 1) -> Any:
         """Turn many sums into an array: int64 where fewer than 2**31 rows cannot pass it, else float64; or timedelta64."""
         if self.kind.name == "timedelta":
-            spans: list[Any] = [self.decode_steps(int(step)) for step in steps]
-            return pd.Series(spans, dtype=cast("Any", f"timedelta64[{self.kind.unit}]")).array
+            return self.collect([self.decode_steps(int(step), over) for step in steps])
         if isinstance(self.grid, IntGrid):
             small = max(abs(self.grid.first), abs(self.grid.last)) < _SMALL
-            return whole(steps) if small else steps.astype(np.float64)
-        return steps.astype(np.float64) * self.grid.g
+            whole_steps = steps if over == 1 else _nearest(steps.astype(object), over)
+            return whole(whole_steps) if small else whole_steps.astype(np.float64)
+        if over == 1:
+            return steps.astype(np.float64) * self.grid.g
+        return np.array([_times(int(step), over, self.grid.g) for step in steps], dtype=np.float64)
+
+    def collect(self, values: list[Any]) -> Any:
+        """Return sums or widths as an array of floats or timedelta64."""
+        if self.kind.name in {"datetime", "timedelta"}:
+            return pd.Series(values, dtype=cast("Any", f"timedelta64[{self.kind.unit}]")).array
+        return np.array(values, dtype=np.float64)
 
     def _float_ends(self) -> tuple[float, float]:
         if isinstance(self.grid, IntGrid):
@@ -376,10 +389,14 @@ def _grid(column: Hashable, kind: Kind, bounds: tuple[Any, Any]) -> Grid:
     return FloatGrid.between(float(lower), float(upper))
 
 
-def _times(steps: int, spacing: float) -> float:
-    """Multiply by a power of two; noise may carry a sum past the largest double, and that must not raise."""
+def _nearest(steps: Any, over: int) -> Any:
+    return steps if over == 1 else (2 * steps + over) // (2 * over)
+
+
+def _times(steps: int, over: int, spacing: float) -> float:
+    """Divide, and multiply by a power of two; noise may carry a sum past the largest double, and that must not raise."""
     try:
-        return float(steps) * spacing
+        return steps / over * spacing
     except OverflowError:
         return math.copysign(sys.float_info.max, steps)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.previews import Bounds
     from pandas_dp.public import PublicFrame
-    from pandas_dp.statistics.basic import Query
+    from pandas_dp.statistics.readings import Query
 
 __all__ = ["GroupByDP", "TableQueries"]
 

@@ -35,7 +35,7 @@ from pandas_dp.samplers.laplace import discrete_laplace
 from pandas_dp.statistics.estimates import GroupEstimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
     from pandas_dp.session import Session
-    from pandas_dp.statistics.basic import Query, Statistic
+    from pandas_dp.statistics.readings import Query, Reading
     from pandas_dp.units import Selection
 
 __all__ = ["Preview", "answer", "preview"]
@@ -56,10 +56,10 @@ _WIDE = 2**62
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One column's share of a release: its statistic, its cells, and the scale of the noise on each."""
+    """One column's share of a release: its cells, the scale of the noise on each, and what is read from them."""
 
-    statistic: Statistic
     cells: tuple[Cell, ...]
+    readings: tuple[Reading, ...]
     scale: Fraction
 
 
@@ -116,7 +116,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
         frame=protected.handle,
         query=query.text,
         mechanism=MECHANISM,
-        scale=max(part.statistic.answer_scale(part.scale) for part in parts),
+        scale=max(reading.answer_scale(part.scale) for part in parts for reading in part.readings),
         margin=_margin_before(parts),
         private=private,
     )
@@ -124,7 +124,9 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
     index = None if query.keys is None else query.keys.index
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
         estimates = _measure(source, parts, selection, query.keys)
-        release = Release(entry.number, query.text, protected.handle, exact, MECHANISM, query.columns, estimates, private, index)
+        release = Release(
+            entry.number, query.text, protected.handle, exact, MECHANISM, query.labels, estimates, private, index, query.functions
+        )
         value = release.value
     if release is None:
         raise ComputationFailed.after_charge(query.text)
@@ -134,12 +136,10 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
 
 def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
     """Divide ε equally over the columns and set each scale: sensitivity / ε, exactly."""
-    over = epsilon.denominator * len(query.statistics)
-    parts = []
-    for statistic in query.statistics:
-        cells = statistic.cells()
-        parts.append(_Part(statistic, cells, Fraction(l1_sensitivity(cells, max_rows) * over, epsilon.numerator)))
-    return parts
+    over = epsilon.denominator * len(query.parts)
+    return [
+        _Part(part.cells, part.readings, Fraction(l1_sensitivity(part.cells, max_rows) * over, epsilon.numerator)) for part in query.parts
+    ]
 
 
 def _measure(source: Any, parts: list[_Part], selection: Selection, keys: KeySet | None) -> tuple[Estimate, ...]:
@@ -153,10 +153,10 @@ def _measure(source: Any, parts: list[_Part], selection: Selection, keys: KeySet
         noise = discrete_laplace(part.scale)
         if groups is None:
             noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
-            estimates.append(part.statistic.finish(noisy, part.scale))
+            estimates.extend(reading.finish(noisy, part.scale) for reading in part.readings)
         else:
             arrays = [_add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
-            estimates.append(GroupEstimate(part.statistic, tuple(arrays), part.scale, part.statistic.values(arrays)))
+            estimates.extend(GroupEstimate(reading, tuple(arrays), part.scale, reading.values(arrays)) for reading in part.readings)
     return tuple(estimates)
 
 
@@ -170,7 +170,8 @@ def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
 
 def _margin_before(parts: list[_Part]) -> float:
     """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
-    width = parts[0].statistic.half_width_before(parts[0].scale, LEVEL, None) if len(parts) == 1 else None
+    alone = len(parts) == 1 and len(parts[0].readings) == 1
+    width = parts[0].readings[0].half_width_before(parts[0].scale, LEVEL, None) if alone else None
     return float(width) if isinstance(width, (int, float)) else float("nan")
 
 
@@ -234,12 +235,19 @@ def preview(
     size = _checked_rows(rows) if rows is not None else _last_count(session)
     widths = []
     for part in _parts(query, exact, protected.roster.max_rows):
-        width = part.statistic.half_width_before(part.scale, level, size)
-        if width is None:
-            raise ParameterError.rows_needed()
-        widths.append(width)
-    half_width = widths[0] if query.columns is None else dict(zip(query.columns, widths, strict=True))
+        for reading in part.readings:
+            width = reading.half_width_before(part.scale, level, size)
+            if width is None:
+                raise ParameterError.rows_needed()
+            widths.append(width)
+    half_width = widths[0] if query.labels is None else dict(zip(_names(query), widths, strict=True))
     return Preview(query.text, exact, Epsilon(session.remaining - exact), half_width, level)
+
+
+def _names(query: Query) -> list[Hashable]:
+    """Return one name for each answer."""
+    labels = query.labels or ()
+    return list(labels) if query.functions is None else list(zip(labels, query.functions, strict=True))
 
 
 def _checked_rows(rows: object) -> int:

@@ -57,13 +57,15 @@ class Release:
     mechanism : str
         For example ``"discrete Laplace"``.
     columns : tuple of Hashable or None
-        The columns of a Series answer; None for a scalar.
+        The columns of the answers, one for each; None for a scalar.
     estimates : tuple of Estimate
-        One per column.
+        One per answer.
     private : bool
         False if the noise was the repeatable one of ``pandas_dp.testing``.
     index : Index or None
         The groups of a grouped answer.
+    functions : tuple of str or None
+        What each answer is, where columns have several.
     """
 
     number: int
@@ -75,6 +77,7 @@ class Release:
     estimates: tuple[Estimate, ...]
     private: bool
     index: pd.Index[Any] | None = None
+    functions: tuple[str, ...] | None = None
 
     @property
     def value(self) -> Any:
@@ -112,15 +115,23 @@ class Release:
 
     def _shaped(self, values: list[Any]) -> Any:
         """Return one value per estimate in the shape of the answer."""
-        if self.index is not None:
-            if self.columns is None:
-                return pd.Series(values[0], index=self.index)
-            return pd.concat(
-                [pd.Series(value, index=self.index) for value in values], axis=1, keys=pd.Index(self.columns, tupleize_cols=False)
-            )
         if self.columns is None:
-            return values[0]
-        return pd.Series(values, index=pd.Index(list(self.columns), tupleize_cols=False))
+            return values[0] if self.index is None else pd.Series(values[0], index=self.index)
+        if self.index is not None:
+            columns = pd.Index(self.columns, tupleize_cols=False) if self.functions is None else self._pairs()
+            return pd.concat([pd.Series(value, index=self.index) for value in values], axis=1, keys=range(len(values))).set_axis(
+                columns, axis=1
+            )
+        if self.functions is None:
+            return pd.Series(values, index=pd.Index(list(self.columns), tupleize_cols=False))
+        # As pandas' agg: functions down, columns across, missing where nothing was asked.
+        cells = dict(zip(zip(self.functions, self.columns, strict=True), values, strict=True))
+        rows, across = list(dict.fromkeys(self.functions)), list(dict.fromkeys(self.columns))
+        table = {place: [cells.get((row, column), math.nan) for row in rows] for place, column in enumerate(across)}
+        return pd.DataFrame(table, index=rows).set_axis(pd.Index(across, tupleize_cols=False), axis=1)
+
+    def _pairs(self) -> pd.MultiIndex:
+        return pd.MultiIndex.from_arrays([list(self.columns or ()), list(self.functions or ())])
 
     def __repr__(self) -> str:
         """Return the query, its answer and its price."""
@@ -129,9 +140,10 @@ class Release:
         elif self.columns is None:
             answer = plus_minus(self.estimates[0].value, self.half_width())
         else:
+            names = self.columns if self.functions is None else [f"{a} {b}" for a, b in zip(self.columns, self.functions, strict=True)]
             answer = ", ".join(
-                f"{column}: {plus_minus(estimate.value, estimate.half_width(0.95))}"
-                for column, estimate in zip(self.columns, self.estimates, strict=True)
+                f"{name}: {plus_minus(estimate.value, estimate.half_width(0.95))}"
+                for name, estimate in zip(names, self.estimates, strict=True)
             )
         note = "" if self.private else ", repeatable noise: not private"
         return f"<Release {self.number}: {self.query} = {answer} for {self.epsilon!r}{note}>"

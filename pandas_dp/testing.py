@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp import noise
-from pandas_dp.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum
+from pandas_dp.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
 from pandas_dp.engines import Groups
 from pandas_dp.engines.pandas import totals as pandas_totals
 
@@ -124,7 +124,7 @@ def engine_cases() -> list[tuple[str, pd.DataFrame, list[Cell]]]:
             [
                 *rows(),
                 *present("x"),
-                *(cell for grid in grids for cell in (*signed_sum("x", grid), *mean_cells("x", grid))),
+                *(cell for grid in grids for cell in (*signed_sum("x", grid), *mean_cells("x", grid), *spread_cells("x", grid))),
             ],
         )
         for name, values, dtype, grids in cases

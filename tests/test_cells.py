@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pandas_dp.cells import FloatGrid, IntGrid, l1_sensitivity, mean_cells, present, rows, signed_sum
+from pandas_dp.cells import Cell, FloatGrid, IntGrid, l1_sensitivity, mass, mean_cells, present, rows, signed_sum, spread_cells
 
 SUMS = [((-10, 90), 90), ((40, 60), 60), ((-1, 1), 1), ((-5, -2), 5), ((0, 110), 110)]
 
@@ -33,10 +33,40 @@ def test_mean_sensitivity_is_the_mass(bounds, expected):
         assert sum(cell.at(step) for cell in cells) == bounds[1] - bounds[0]
 
 
+@pytest.mark.parametrize(("bounds", "expected"), SUMS)
+def test_spread_sensitivity_is_the_mass(bounds, expected):
+    """The three cells of a variance always hold mass (U - L)**2 between them, and none is ever negative."""
+    cells = spread_cells("x", IntGrid(*bounds))
+    m = bounds[1] - bounds[0]
+    assert l1_sensitivity(cells) == mass(cells) == m * m
+    for step in range(bounds[0], bounds[1] + 1):
+        k = step - bounds[0]
+        assert [cell.at(step) for cell in cells] == [k * k, 2 * k * (m - k), (m - k) ** 2]
+
+
+def test_parabolas_are_largest_next_to_the_vertex():
+    """For cells with squares the sensitivity is the largest over all steps, found by trying each; cells that can be negative are refused."""
+    for first, last in itertools.combinations(range(-5, 6), 2):
+        for a, b, c in itertools.product((-2, 1), (-3, 0, 4), (0, 30, 90)):
+            cell = Cell("x", IntGrid(first, last), c, b, a)
+            values = [cell.at(step) for step in range(first, last + 1)]
+            if min(values) >= 0:
+                assert l1_sensitivity([cell]) == max(values)
+            else:
+                with pytest.raises(ValueError, match="negative"):
+                    l1_sensitivity([cell])
+
+
 @pytest.mark.parametrize("max_rows", [1, 3, 1000])
 def test_units_multiply(max_rows):
     """A unit of up to k records moves every total k times as far."""
-    for cells in (rows(), present("x"), signed_sum("x", IntGrid(-3, 7)), mean_cells("x", IntGrid(-3, 7))):
+    for cells in (
+        rows(),
+        present("x"),
+        signed_sum("x", IntGrid(-3, 7)),
+        mean_cells("x", IntGrid(-3, 7)),
+        spread_cells("x", IntGrid(-3, 7)),
+    ):
         assert l1_sensitivity(cells, max_rows) == max_rows * l1_sensitivity(cells)
 
 

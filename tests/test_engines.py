@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pandas_dp.cells import FloatGrid, IntGrid, mean_cells, present, rows, signed_sum
+from pandas_dp.cells import FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
+from pandas_dp.engines import Groups
 from pandas_dp.engines.pandas import totals
 from pandas_dp.testing import check_engine, engine_cases
 
@@ -27,15 +28,17 @@ def toy_totals(partitions, cells, *, by=None, unit=None):
     starts = np.cumsum([0, *(len(part) for part in partitions)])
     answer = []
     for cell in cells:
-        counts, sums = ([0] * ((by.size if by else 0) + 1) for _ in range(2))
+        counts, sums, squares = ([0] * ((by.size if by else 0) + 1) for _ in range(3))
         for start, part in zip(starts, partitions, strict=False):
             for position, value in enumerate(part["x"].tolist()):
                 group = 0 if by is None else int(by.codes[start + position])
                 if (unit is not None and not unit[start + position]) or (pd.isna(value) and not cell.everything):
                     continue
                 counts[group] += 1
-                sums[group] += 0 if cell.grid is None else step_of(value, cell.grid)
-        totals = [cell.of(count, total) for count, total in zip(counts, sums, strict=True)]
+                step = 0 if cell.grid is None else step_of(value, cell.grid)
+                sums[group] += step
+                squares[group] += step * step
+        totals = [cell.of(*moments) for moments in zip(counts, sums, squares, strict=True)]
         answer.append(totals[0] if by is None else totals[:-1])
     return answer
 
@@ -87,6 +90,25 @@ def test_exact_where_pandas_wraps():
     for dtype in ("int64", "uint64", "Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]"):
         frame = pd.DataFrame({"x": pd.Series([2**63 - 1] * 5, dtype=dtype)})
         assert totals(frame, signed_sum("x", grid)) == [5 * (2**63 - 1)]
+
+
+def test_squares_are_exact_to_the_last_unit():
+    """A million squares of 30-bit heights, and of heights up to 2**64, sum to Python's own integers: in all and by group."""
+    generator = np.random.default_rng(2)
+    narrow = generator.integers(0, 2**30, 1_000_000)
+    wide = generator.integers(-(2**63), 2**63 - 1, 300_000)
+    for values, grid in ((narrow, IntGrid(0, 2**30)), (wide, IntGrid(-(2**63), 2**63 - 1)), (wide, IntGrid(-(2**40), 2**41))):
+        frame = pd.DataFrame({"x": values})
+        heights = [min(max(value, grid.first), grid.last) - grid.first for value in values.tolist()]
+        m = grid.last - grid.first
+        expected = [sum(k * k for k in heights), sum(2 * k * (m - k) for k in heights), sum((m - k) ** 2 for k in heights)]
+        cells = spread_cells("x", grid)
+        assert totals(frame, cells) == expected
+        by = Groups(np.arange(len(values)) % 3, 2)
+        for group in range(2):
+            own = heights[group::3]
+            exact = [sum(k * k for k in own), sum(2 * k * (m - k) for k in own), sum((m - k) ** 2 for k in own)]
+            assert [int(cell[group]) for cell in totals(frame, cells, by=by)] == exact
 
 
 def test_exact_where_single_precision_rounds():

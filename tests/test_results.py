@@ -18,7 +18,7 @@ import pandas_dp
 import pandas_dp.testing
 from pandas_dp import NoisyFloat, NoisyInt, ParameterError
 from pandas_dp.results import plus_minus
-from pandas_dp.statistics.estimates import laplace_pair_half_width
+from pandas_dp.statistics.tails import laplace_pair_half_width
 
 
 @pytest.fixture

@@ -38,26 +38,30 @@ def totals(
     unit: NDArray[np.bool_] | None = None,
 ) -> list[Any]:
     """Return the exact total of every cell; see :mod:`pandas_dp.engines` for the contract."""
-    measured: dict[tuple[bool, Hashable, Grid | None], tuple[Any, Any]] = {}
+    squared = {(cell.column, cell.grid) for cell in cells if cell.per_square}
+    measured: dict[tuple[bool, Hashable, Grid | None], tuple[Any, Any, Any]] = {}
     answer = []
     with np.errstate(all="ignore"):
         for cell in cells:
             key = (cell.everything, cell.column, cell.grid)
             if key not in measured:
-                measured[key] = _moments(frame, cell, unit) if by is None else _group_moments(frame, cell, by, unit)
+                squares = (cell.column, cell.grid) in squared
+                measured[key] = (
+                    _moments(frame, cell, unit, squares=squares) if by is None else _group_moments(frame, cell, by, unit, squares=squares)
+                )
             answer.append(cell.of(*measured[key]))
     return answer
 
 
-def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None) -> tuple[int, int]:
+def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None, *, squares: bool) -> tuple[int, int, int]:
     if cell.everything:
-        return len(frame) if unit is None else int(np.count_nonzero(unit)), 0
+        return len(frame) if unit is None else int(np.count_nonzero(unit)), 0, 0
     series = column_of(frame, cell.column)
     length = len(series)
     if cell.grid is None:
-        return sum(int(np.count_nonzero(_present(series, start, unit))) for start in range(0, length, BLOCK)), 0
+        return sum(int(np.count_nonzero(_present(series, start, unit))) for start in range(0, length, BLOCK)), 0, 0
     read = read_column(series)
-    steps = StepSum(cell.grid, min(length, BLOCK))
+    steps = StepSum(cell.grid, min(length, BLOCK), squares=squares)
     for start in range(0, length, BLOCK):
         values, missing = read(start, start + BLOCK)
         if unit is not None:
@@ -69,22 +73,23 @@ def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.
 
 
 def _group_moments(
-    frame: pd.DataFrame | pd.Series[Any], cell: Cell, by: Groups, unit: NDArray[np.bool_] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    frame: pd.DataFrame | pd.Series[Any], cell: Cell, by: Groups, unit: NDArray[np.bool_] | None, *, squares: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     length = len(frame)
     codes = by.codes if unit is None else np.where(unit, by.codes, by.size)
     if cell.everything:
         count = np.bincount(codes, minlength=by.size + 1)[:-1]
-        return count, np.zeros_like(count)
+        return count, np.zeros_like(count), np.zeros_like(count)
     series = column_of(frame, cell.column)
     if cell.grid is None:
         count = np.zeros(by.size + 1, dtype=np.int64)
         for start in range(0, length, BLOCK):
             count += np.bincount(codes[start : start + BLOCK][_present(series, start, None)], minlength=by.size + 1)
-        return count[:-1], np.zeros(by.size, dtype=np.int64)
+        none = np.zeros(by.size, dtype=np.int64)
+        return count[:-1], none, none
     read = read_column(series)
     block = BLOCK if by.size <= _MANY else 4 * BLOCK  # a result per group and block is not free
-    steps = GroupSum(cell.grid, min(length, block), by.size)
+    steps = GroupSum(cell.grid, min(length, block), by.size, squares=squares)
     for start in range(0, length, block):
         steps.add(*read(start, start + block), codes[start : start + block])
     return steps.moments()

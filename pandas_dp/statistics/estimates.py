@@ -1,4 +1,4 @@
-"""From noisy integers to answers with intervals.
+"""From noisy cells to answers with intervals.
 
 Post-processing: everything here is a function of released numbers and public parameters, so it costs nothing, and it may not fail whatever
 the noise was.
@@ -8,100 +8,122 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.samplers.laplace import discrete_laplace
+from pandas_dp.statistics.tails import mix_half_width, solve_outward
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from pandas_dp.domain import Domain
 
-_SURE = 4  # noisy mass, in widest half widths, above which an interval is worth solving for
-_ROUNDS = 12
-_OUTWARD = 1e-9
+__all__ = ["CountEstimate", "GroupEstimate", "ShareEstimate", "SpreadEstimate", "SumEstimate", "nearest"]
 
-__all__ = ["CountEstimate", "GroupEstimate", "RatioEstimate", "SumEstimate", "laplace_pair_half_width", "worst_mean_half_width"]
+_SURE = 4  # noisy mass, in widest half widths, above which an interval is worth solving for
+_MOST_SPREAD = 0.25  # of the square of the bounds' width
+
+
+def nearest(numerator: Any, denominator: int) -> Any:
+    """Return the integer nearest to a fraction, or integers for an array of numerators."""
+    return numerator if denominator == 1 else (2 * numerator + denominator) // (2 * denominator)
 
 
 @dataclass(frozen=True, slots=True)
 class CountEstimate:
-    """A count: one cell, unbiased, possibly negative."""
+    """A count: the sum of cells that hold ``mass`` for each record; unbiased, possibly negative."""
 
-    total: int
+    noisy: tuple[int, ...]
+    mass: int
     scale: Fraction
 
     @property
     def value(self) -> int:
         """The noisy count."""
-        return self.total
+        return int(nearest(sum(self.noisy), self.mass))
 
     def half_width(self, level: float) -> int:
-        """Return the exact quantile of the noise."""
-        return discrete_laplace(self.scale).half_width(level)
+        """Return the quantile of the noise, exact for one cell."""
+        if len(self.noisy) == 1:
+            return math.ceil(Fraction(discrete_laplace(self.scale).half_width(level), self.mass))
+        return math.ceil(mix_half_width([1.0] * len(self.noisy), self.scale, level) / self.mass + 0.5)
 
     def interval(self, level: float) -> tuple[int, int]:
         """Return value ± half width."""
         width = self.half_width(level)
-        return self.total - width, self.total + width
+        return self.value - width, self.value + width
 
 
 @dataclass(frozen=True, slots=True)
 class SumEstimate:
-    """A sum: one signed cell, unbiased."""
+    """A sum: cells that hold ``mass`` for each record, weighted by the steps that each stands for; unbiased.
 
-    total: int
+    A lone signed cell has weight and mass 1.
+    """
+
+    noisy: tuple[int, ...]
+    weights: tuple[int, ...]
+    mass: int
     scale: Fraction
     domain: Domain
 
     @property
     def value(self) -> Any:
         """The noisy sum in the column's type."""
-        return self._decode(self.total)
+        return self._decode(sum(weight * cell for weight, cell in zip(self.weights, self.noisy, strict=True)))
 
     def half_width(self, level: float) -> Any:
-        """Return the exact quantile of the noise."""
-        return self._decode(discrete_laplace(self.scale).half_width(level))
+        """Return the quantile of the noise, exact for one cell."""
+        return self._decode(self._reach(level))
 
     def interval(self, level: float) -> tuple[Any, Any]:
         """Return value ± half width."""
-        width = discrete_laplace(self.scale).half_width(level)
-        return self._decode(self.total - width), self._decode(self.total + width)
+        centre = sum(weight * cell for weight, cell in zip(self.weights, self.noisy, strict=True))
+        return self._decode(centre - self._reach(level)), self._decode(centre + self._reach(level))
 
-    def _decode(self, steps: int) -> Any:
-        return self.domain.decode_steps(steps)
+    def _reach(self, level: float) -> int:
+        """Return the half width in steps times mass."""
+        if len(self.noisy) == 1:
+            return abs(self.weights[0]) * discrete_laplace(self.scale).half_width(level)
+        largest = max(map(abs, self.weights))  # may be beyond a double's range of integers
+        wide = mix_half_width([weight / largest for weight in self.weights], self.scale, level)
+        return math.ceil(Fraction(wide) * largest) + self.mass
+
+    def _decode(self, numerator: int) -> Any:
+        return self.domain.decode_steps(numerator, self.mass)
 
 
 @dataclass(frozen=True, slots=True)
-class RatioEstimate:
-    """A mean: two cells ``(k, m - k)``, of which the share of the first is the mean's height between the bounds.
+class ShareEstimate:
+    """A mean: cells of which each stands for a height between the bounds, and whose share of the whole mass weighs it.
 
     Attributes
     ----------
-    high, low : int
-        The noisy totals.
+    noisy : tuple of int
+        The totals, of mass 1 for each record in units of ``scale``'s sensitivity.
+    heights : tuple of float
+        The height of each cell, from 0 to 1.
     scale : Fraction
         Of the noise on each.
     domain : Domain
         The column's bounds and grid.
     """
 
-    high: int
-    low: int
+    noisy: tuple[int, ...]
+    heights: tuple[float, ...]
     scale: Fraction
     domain: Domain
 
     @property
     def value(self) -> Any:
         """The estimated mean, always inside the bounds."""
-        return self.domain.decode_share(self._share())
+        return self.domain.decode_share(self.share())
 
     def half_width(self, level: float) -> Any:
         """Return the distance from the estimate to the farther end of its interval."""
-        lower, upper = self._shares(level)
-        share = self._share()
+        lower, upper = self.shares(level)
+        share = self.share()
         return self.domain.decode_width(max(upper - share, share - lower))
 
     def interval(self, level: float) -> tuple[Any, Any]:
@@ -109,7 +131,7 @@ class RatioEstimate:
 
         Notes
         -----
-        At the true share ``p`` the pivot ``(1-p) * high - p * low`` is pure noise, whatever the number of rows: the
+        At the true share ``p`` the pivot ``sum((height - p) * cell)``, for a mean ``(1-p) * high - p * low``, is pure noise, whatever the number of rows: the
         interval holds every ``p`` for which it lies within its ``level`` quantile (Fieller's method), so its coverage does not rest on the
         denominator being far from zero.  With few rows it is the whole range.
 
@@ -117,38 +139,139 @@ class RatioEstimate:
         ----------
         .. [1] E. C. Fieller. Some problems in interval estimation. J. R. Stat. Soc. B 16, 1954.
         """
-        lower, upper = self._shares(level)
+        lower, upper = self.shares(level)
         return self.domain.decode_share(lower), self.domain.decode_share(upper)
 
-    def _share(self) -> float:
-        high, low = max(self.high, 0), max(self.low, 0)
-        return high / (high + low) if high + low else 0.5
+    def share(self) -> float:
+        """Return the mean's height."""
+        present = [max(cell, 0) for cell in self.noisy]
+        whole = sum(present)
+        high = sum(height * cell for height, cell in zip(self.heights, present, strict=True))
+        return min(high / whole, 1.0) if whole else 0.5
 
-    def _shares(self, level: float) -> tuple[float, float]:
-        scale = float(self.scale)
-        mass = float(self.high + self.low)
-        widest = laplace_pair_half_width(0.0, scale, level)
-        if mass <= _SURE * widest:
+    def shares(self, level: float) -> tuple[float, float]:
+        """Return the heights of the interval's ends."""
+        mass = float(sum(self.noisy))
+        if mass <= _SURE * self._reach(0.0, level):
             return 0.0, 1.0
-        centre = float(self.high) / mass
+        centre = sum(height * float(cell) for height, cell in zip(self.heights, self.noisy, strict=True)) / mass
+        low, high = (solve_outward(centre, sign, lambda p: self._reach(p, level) / mass, 0.0, 1.0) for sign in (-1, 1))
+        return min(low, self.share()), max(high, self.share())
 
-        def end(sign: int) -> float:
-            # The quantile changes by at most `widest` over the whole range, so this contracts by 1 / _SURE a round.
-            share = min(max(centre, 0.0), 1.0)
-            for _ in range(_ROUNDS):
-                share = min(max(centre + sign * laplace_pair_half_width(share, scale, level) / mass, 0.0), 1.0)
-            return min(max(share + sign * _OUTWARD, 0.0), 1.0)
+    def _reach(self, share: float, level: float) -> float:
+        return mix_half_width([height - share for height in self.heights], self.scale, level)
 
-        return min(end(-1), self._share()), max(end(1), self._share())
+
+@dataclass(frozen=True, slots=True)
+class SpreadEstimate:
+    """A variance or standard deviation: three cells ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record.
+
+    Attributes
+    ----------
+    noisy : tuple of int
+        The totals.
+    mass : int
+        ``m**2``.
+    scale : Fraction
+        Of the noise on each.
+    domain : Domain
+        The column's bounds and grid.
+    ddof : int
+        The answer's divisor is ``n - ddof``.
+    root : bool
+        Whether the answer is the standard deviation.
+    """
+
+    noisy: tuple[int, ...]
+    mass: int
+    scale: Fraction
+    domain: Domain
+    ddof: int
+    root: bool
+
+    @property
+    def value(self) -> Any:
+        """The estimate, never negative."""
+        return self._decode(self._spread())
+
+    def half_width(self, level: float) -> Any:
+        """Return the distance from the estimate to the farther end of its interval."""
+        lower, upper = (self._scaled(end) for end in self._spreads(level))
+        value = self._scaled(self._spread())
+        widest = max(upper - value, value - lower)
+        return self.domain.decode_width(widest) if self.root else self.domain.decode_square(widest)
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Return the ends of the interval.
+
+        Notes
+        -----
+        About the true mean's height ``p`` the second moment is ``v``, for which ``sum(w * cell)`` with weights ``(1-p)**2 - v``, ``-p*(1-p) - v`` and
+        ``p**2 - v`` is pure noise: Fieller's method once for ``p``, and for ``v`` at every ``p`` that it leaves.  The number of records, which ``ddof`` needs, is
+        bounded in the same way.  The three miss with at most ``1 - level`` together.
+        """
+        lower, upper = self._spreads(level)
+        return self._decode(lower), self._decode(upper)
+
+    def _most(self) -> float:
+        return _MOST_SPREAD * (self.ddof + 1)
+
+    def _spread(self) -> float:
+        """Return the variance in units of the squared width of the bounds."""
+        present = [max(cell, 0) for cell in self.noisy]
+        whole = sum(present)
+        if not whole:
+            return _MOST_SPREAD / 2
+        share = (present[0] + present[1] / 2) / whole
+        return min(max(present[0] / whole - share * share, 0.0) * self._factor(sum(self.noisy) / self.mass), self._most())
+
+    def _factor(self, count: float) -> float:
+        """Return ``n / (n - ddof)``, with as many records as that needs at least."""
+        count = max(count, self.ddof + 1.0)
+        return count / (count - self.ddof)
+
+    def _spreads(self, level: float) -> tuple[float, float]:
+        whole = float(sum(self.noisy))
+        alpha = 1 - level
+        middle = ShareEstimate(self.noisy, (1.0, 0.5, 0.0), self.scale, self.domain)
+        least, greatest = middle.shares(1 - alpha / 10)
+        if whole <= _SURE * self._reach(0.0, 0.0, 1 - alpha / 10) or (least, greatest) == (0.0, 1.0):
+            return 0.0, self._most()
+        ends = [self._about(share, whole, 1 - 0.8 * alpha) for share in (least, middle.share(), greatest)]
+        lower, upper = min(end[0] for end in ends), max(end[1] for end in ends)
+        count = whole / self.mass
+        off = mix_half_width([1.0, 1.0, 1.0], self.scale, 1 - alpha / 10) / self.mass
+        value = self._spread()
+        return (
+            min(lower * self._factor(count + off), value),
+            max(min(upper * self._factor(count - off), self._most()), value),
+        )
+
+    def _about(self, share: float, whole: float, level: float) -> tuple[float, float]:
+        """Return the interval of the second moment about a height."""
+        weights = ((1 - share) ** 2, -share * (1 - share), share**2)
+        centre = sum(weight * float(cell) for weight, cell in zip(weights, self.noisy, strict=True)) / whole
+        low, high = (solve_outward(centre, sign, lambda v: self._reach(share, v, level) / whole, 0.0, _MOST_SPREAD) for sign in (-1, 1))
+        return low, high
+
+    def _reach(self, share: float, moment: float, level: float) -> float:
+        weights = ((1 - share) ** 2 - moment, -share * (1 - share) - moment, share**2 - moment)
+        return mix_half_width(weights, self.scale, level)
+
+    def _scaled(self, spread: float) -> float:
+        return math.sqrt(spread) if self.root else spread
+
+    def _decode(self, spread: float) -> Any:
+        return self.domain.decode_width(math.sqrt(spread)) if self.root else self.domain.decode_square(spread)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupEstimate:
-    """One statistic of many groups: noisy cells as arrays, one place a group.
+    """One answer for many groups: noisy cells as arrays, one place a group.
 
     Attributes
     ----------
-    statistic : Statistic
+    reading : Reading
         How one group's cells become an estimate.
     noisy : tuple of ndarray
         One array for each cell.
@@ -158,14 +281,14 @@ class GroupEstimate:
         The answers.
     """
 
-    statistic: Any
+    reading: Any
     noisy: tuple[NDArray[Any], ...]
     scale: Fraction
     value: Any
 
     def of(self, group: int) -> Any:
         """Return the estimate of one group."""
-        return self.statistic.finish([int(cell[group]) for cell in self.noisy], self.scale)
+        return self.reading.finish([int(cell[group]) for cell in self.noisy], self.scale)
 
     def interval(self, level: float) -> tuple[Any, Any]:
         """Return the lower and upper ends, one place a group."""
@@ -175,44 +298,3 @@ class GroupEstimate:
     def half_width(self, level: float) -> Any:
         """Return the half widths, one place a group."""
         return [self.of(group).half_width(level) for group in range(len(self.noisy[0]))]
-
-
-def laplace_pair_half_width(share: float, scale: float, level: float) -> float:
-    """Return the ``level`` quantile of ``abs((1-p) * Z1 - p * Z2)`` for two independent noises of one scale.
-
-    Parameters
-    ----------
-    share : float
-        ``p``, between 0 and 1.
-    scale : float
-        Of the discrete Laplace noises.
-    level : float
-        Between 0 and 1.
-
-    Notes
-    -----
-    For continuous Laplace noise and weights ``a > b`` the tail is ``(a**2 exp(-x/a) - b**2 exp(-x/b)) / (a**2 - b**2)`` in units of the
-    scale, ``exp(-x/a) * (1 + x/(2a))`` if they are equal (partial fractions of the characteristic function).  Discrete Laplace noise, coupled by its quantiles, is
-    never more than 1 away from it, so 1 is added.
-    """
-    a, b = max(share, 1 - share), min(share, 1 - share)
-    alpha = 1 - level
-
-    def tail(x: float) -> float:
-        if a - b < 1e-6:  # noqa: PLR2004
-            return math.exp(-x / a) * (1 + x / (2 * a))
-        second = b * b * math.exp(-x / b) if b > 0 else 0.0
-        return (a * a * math.exp(-x / a) - second) / (a * a - b * b)
-
-    low, high = 0.0, 1.0
-    while tail(high) > alpha:
-        high *= 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) > alpha else (low, middle)
-    return high * scale + 1
-
-
-def worst_mean_half_width(scale: Fraction, level: float, mass: float) -> float:
-    """Return the share's half width at either end of the bounds, where it is largest, for a total ``mass``."""
-    return min(1.0, laplace_pair_half_width(0.0, float(scale), level) / mass) if mass > 0 else 1.0

@@ -1,0 +1,222 @@
+"""How answers are read from noisy cells, and what a query is made of.
+
+Cells of one column are released once; any number of readings of them (count, sum, mean, spread) is post-processing.  A reading sees public facts before the
+release and noisy integers after it, and never raw data, budgets or randomness.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pandas_dp.cells import mass
+from pandas_dp.domain import whole
+from pandas_dp.statistics.estimates import CountEstimate, ShareEstimate, SpreadEstimate, SumEstimate, nearest
+from pandas_dp.statistics.tails import mix_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from pandas_dp.cells import Cell
+    from pandas_dp.domain import Domain
+    from pandas_dp.keys import KeySet
+    from pandas_dp.results import Estimate
+
+__all__ = ["Count", "Mean", "Part", "Query", "Reading", "Spread", "Sum"]
+
+
+_ONE = Fraction(1)
+_LARGE = 2**62
+
+
+class Reading(Protocol):
+    """One answer, read from the noisy cells of a part."""
+
+    def finish(self, noisy: list[int], scale: Fraction) -> Estimate:
+        """Return the estimate."""
+
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the answers of many groups."""
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the scale of one cell's noise in the unit of the answer, or of its numerator."""
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+        """Return the ± that can be told before the answer, None if that needs ``rows`` and there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Cells that are released together, with one share of the query's ε, and what is read from them."""
+
+    cells: tuple[Cell, ...]
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, in public terms.
+
+    Attributes
+    ----------
+    text : str
+        For the ledger.
+    parts : tuple of Part
+        One per column; the query's ε is divided among them, for they are about the same people.
+    labels : tuple of Hashable or None
+        One for each reading, in order: the index of a Series answer; None for a scalar answer.
+    functions : tuple of str or None
+        A second label for each reading where the answer is a table of functions and columns.
+    keys : KeySet or None
+        The groups of a grouped answer.
+    """
+
+    text: str
+    parts: tuple[Part, ...]
+    labels: tuple[Hashable, ...] | None = None
+    functions: tuple[str, ...] | None = None
+    keys: KeySet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of records, from ``cells`` that hold ``mass`` for each."""
+
+    mass: int = 1
+    cells: int = 1
+
+    def finish(self, noisy: list[int], scale: Fraction) -> CountEstimate:
+        """Return the noisy count."""
+        return CountEstimate(tuple(noisy), self.mass, scale)
+
+    def values(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
+        """Return the noisy counts of many groups."""
+        return whole(nearest(_sum(noisy, [1] * len(noisy)), self.mass))
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the noise's scale in rows."""
+        return float(scale / self.mass)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+        """Return the ±, which depends on nothing private."""
+        return self.finish([0] * self.cells, scale).half_width(level)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of clamped values: a lone signed cell, or cells that share the mass of each record."""
+
+    domain: Domain
+    weights: tuple[int, ...] = (1,)
+    mass: int = 1
+
+    @classmethod
+    def shared(cls, domain: Domain, cells: Sequence[Cell]) -> Sum:
+        """Return the reading of two or three cells: each stands for one bound, or for the middle."""
+        grid = domain.grid
+        low, high = grid.first + grid.offset, grid.last + grid.offset
+        if len(cells) == 2:  # noqa: PLR2004
+            return cls(domain, (high, low), mass(cells))
+        return cls(domain, (2 * high, high + low, 2 * low), 2 * mass(cells))
+
+    def finish(self, noisy: list[int], scale: Fraction) -> SumEstimate:
+        """Return the noisy sum."""
+        return SumEstimate(tuple(noisy), self.weights, self.mass, scale, self.domain)
+
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the noisy sums of many groups; int64 where no sum of fewer than 2**31 rows could pass it, else float64."""
+        return self.domain.decode_all_steps(_sum(noisy, self.weights), self.mass)
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the noise's scale in the column's unit, for the weightiest cell."""
+        return float(scale * max(map(abs, self.weights)) / self.mass) * float(self.domain.grid.unit)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+        """Return the ±, which depends on nothing private."""
+        return self.finish([0] * len(self.weights), scale).half_width(level)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of clamped values: cells that stand for heights between the bounds."""
+
+    domain: Domain
+    mass: int
+    heights: tuple[float, ...] = (1.0, 0.0)
+
+    def finish(self, noisy: list[int], scale: Fraction) -> ShareEstimate:
+        """Return the weighted share, between the bounds."""
+        return ShareEstimate(tuple(noisy), self.heights, scale, self.domain)
+
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the means of many groups, inside the bounds."""
+        return self.domain.decode_shares(_share(_present(noisy), self.heights))
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the scale of one cell's noise in the column's unit; the mean's is about a row count smaller."""
+        width = self.domain.grid.last - self.domain.grid.first
+        return float(scale * width / self.mass) * float(self.domain.grid.unit)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+        """Return the ± at either end of the bounds, where it is largest, for ``rows`` rows; None without them."""
+        if rows is None:
+            return None
+        return self.domain.decode_width(min(1.0, mix_half_width(self.heights, scale, level) / (float(rows) * self.mass)))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The variance, or its root, of clamped values: three cells."""
+
+    domain: Domain
+    mass: int
+    ddof: int = 1
+    root: bool = False
+
+    def finish(self, noisy: list[int], scale: Fraction) -> SpreadEstimate:
+        """Return the estimate, never negative."""
+        return SpreadEstimate(tuple(noisy), self.mass, scale, self.domain, self.ddof, self.root)
+
+    def values(self, noisy: list[NDArray[Any]]) -> Any:
+        """Return the spreads of many groups, each as one alone would be."""
+        groups = zip(*(cell.tolist() for cell in noisy), strict=True)
+        return self.domain.collect([self.finish(list(cells), _ONE).value for cells in groups])
+
+    def answer_scale(self, scale: Fraction) -> float:
+        """Return the scale of one cell's noise in the answer's unit; the answer's is about a row count smaller."""
+        low, high = self.domain.ends()
+        return float(scale / self.mass) * float(high - low) ** (1 if self.root else 2)
+
+    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+        """Return the ± where it is largest, with all values at one bound; None without ``rows``."""
+        if rows is None:
+            return None
+        reach = min(0.5, mix_half_width([1.0], scale, level) / (float(rows) * self.mass))
+        return self.domain.decode_width(math.sqrt(reach)) if self.root else self.domain.decode_square(reach)
+
+
+def _sum(noisy: list[NDArray[Any]], weights: Sequence[int]) -> NDArray[Any]:
+    """Return the weighted sum, in Python ints where it might not fit."""
+    largest = sum(abs(weight) * int(np.abs(cell).max(initial=0)) for weight, cell in zip(weights, noisy, strict=True))
+    kind = np.int64 if largest < _LARGE and max(map(abs, weights)) < _LARGE else np.object_
+    total: NDArray[Any] = np.zeros(len(noisy[0]), dtype=kind)
+    for weight, cell in zip(weights, noisy, strict=True):
+        total = total + weight * cell.astype(kind)
+    return total
+
+
+def _present(noisy: list[NDArray[Any]]) -> list[NDArray[np.float64]]:
+    return [np.maximum(cell, 0).astype(np.float64) for cell in noisy]
+
+
+def _share(cells: list[NDArray[np.float64]], heights: Sequence[float]) -> NDArray[np.float64]:
+    whole = np.add.reduce(cells)
+    high = np.add.reduce([height * cell for height, cell in zip(heights, cells, strict=True)])
+    share: NDArray[np.float64] = np.divide(high, whole, out=np.full(len(whole), 0.5), where=whole > 0)
+    return share
