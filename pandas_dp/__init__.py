@@ -10,6 +10,7 @@ from __future__ import annotations
 from pandas_dp.accessor import DataFrameDP, SeriesDP, dp
 from pandas_dp.accounting import Epsilon
 from pandas_dp.errors import (
+    AggregationError,
     AlreadyProtected,
     BoundsError,
     BudgetExhausted,
@@ -30,12 +31,13 @@ from pandas_dp.errors import (
     UnsupportedDtype,
 )
 from pandas_dp.groupby import GroupByDP
-from pandas_dp.release import Preview
+from pandas_dp.previews import Preview
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
 from pandas_dp.session import Session
 from pandas_dp.views import ViewDP
 
 __all__ = [
+    "AggregationError",
     "AlreadyProtected",
     "BoundsError",
     "BudgetExhausted",

@@ -16,7 +16,7 @@ from pandas_dp import release, session
 from pandas_dp.errors import ParameterTypeError, boundary
 from pandas_dp.previews import SeriesPreview
 from pandas_dp.queries import Asked, FrameQueries
-from pandas_dp.statistics import basic
+from pandas_dp.statistics import aggregate, basic, people
 from pandas_dp.views import Tracked
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ class DataFrameDP(FrameQueries, Tracked):
         self,
         epsilon: object = None,
         *,
+        delta: object = 0,
         schema: object = None,
         unit: Hashable | None = None,
         max_rows: int | None = None,
         name: str | None = None,
         queries: int | None = None,
         enforce: str = "raise",
+        derived: str = "follow",
         session: Session | None = None,
     ) -> DPFrame:
         """Attach a privacy budget to this frame.
@@ -73,6 +75,8 @@ class DataFrameDP(FrameQueries, Tracked):
         ----------
         epsilon : int, float, str, Decimal, Fraction or NumPy scalar
             The budget, taken exactly as typed: ``0.1`` is 1/10.
+        delta : number, optional
+            A budget of δ besides, which ``groupby(keys="private")`` needs; far below one over the number of people, such as ``1e-6``.
         schema : pandera DataFrameSchema or DataFrameModel, optional
             Bounds (``ge``, ``le``, ``in_range``, numeric ``isin``), keys, nullability and dtypes are read from it and frozen.
         unit : Hashable, optional
@@ -87,6 +91,8 @@ class DataFrameDP(FrameQueries, Tracked):
             The planned number of queries: one that names no ε gets ``epsilon / queries``.
         enforce : {"raise", "clamp"}
             Validate the frame against the schema now, or leave values to the clamping that every query does anyway.
+        derived : {"follow", "refuse"}
+            Answer frames that ordinary pandas made of this one, or only this frame as a whole, its columns, and tracked views.
         session : Session, optional
             Draw on this session's budget instead of a new one, for several frames about the same people.
 
@@ -129,12 +135,14 @@ class DataFrameDP(FrameQueries, Tracked):
             _protect(
                 self._frame,
                 epsilon,
+                delta=delta,
                 schema=schema,
                 unit=unit,
                 max_rows=max_rows,
                 name=name,
                 queries=queries,
                 enforce=enforce,
+                derived=derived,
                 session=session,
             ),
         )
@@ -153,19 +161,25 @@ class SeriesDP(Asked):
         return SeriesPreview(self._frame)
 
     @boundary
-    def count(self, *, epsilon: object = None) -> NoisyInt:
-        """Count the present values; as ``DataFrame.dp.count`` with this column."""
-        return cast("NoisyInt", release.answer(self._frame, partial(basic.count, column=None), epsilon))
+    def count(self, *, unique: bool = False, epsilon: object = None) -> NoisyInt:
+        """Count the present values, or the units that have one; as ``DataFrame.dp.count`` with this column."""
+        return cast("NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=None), epsilon))
 
     @boundary
-    def sum(self, *, bounds: Bounds | None = None, epsilon: object = None) -> Any:
-        """Sum the clamped values; as ``DataFrame.dp.sum`` with this column."""
-        return release.answer(self._frame, partial(basic.total, column=None, bounds=bounds), epsilon)
+    def sum(self, *, bounds: Bounds | None = None, per_unit: Bounds | None = None, epsilon: object = None) -> Any:
+        """Sum the clamped values, or the units' clamped totals; as ``DataFrame.dp.sum`` with this column."""
+        build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
+        return release.answer(self._frame, partial(build, column=None, bounds=bounds), epsilon)
 
     @boundary
     def mean(self, *, bounds: Bounds | None = None, epsilon: object = None) -> Any:
         """Average the clamped values; as ``DataFrame.dp.mean`` with this column."""
         return release.answer(self._frame, partial(basic.mean, column=None, bounds=bounds), epsilon)
+
+    @boundary
+    def agg(self, func: Any = None, *, bounds: Bounds | None = None, epsilon: object = None, **named: Any) -> Any:
+        """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
+        return release.answer(self._frame, partial(aggregate.aggregate, func=func, named=named, bounds=bounds), epsilon)
 
 
 # The methods named like a module of this package shadow it inside the class bodies; this is how protect() reaches it.

@@ -22,7 +22,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["Cell", "FloatGrid", "Grid", "IntGrid", "l1_sensitivity", "mass", "mean_cells", "present", "rows", "signed_sum", "spread_cells"]
+__all__ = [
+    "Cell",
+    "FloatGrid",
+    "Grid",
+    "IntGrid",
+    "OneEach",
+    "clamped_total",
+    "l1_sensitivity",
+    "mass",
+    "mean_cells",
+    "present",
+    "records_of_unit",
+    "rows",
+    "signed_sum",
+    "spread_cells",
+    "unit_sensitivity",
+]
 
 _ONE = Fraction(1)
 _STEP_BITS = 30
@@ -88,6 +104,15 @@ class FloatGrid:
         g = math.ldexp(1.0, math.frexp(width)[1] - _STEP_BITS)
         far = max(abs(lower), abs(upper)) > _FAR * width
         origin = g * round(lower / g) if far else 0.0
+        return cls._of(lower, upper, origin, g)
+
+    @classmethod
+    def spaced(cls, lower: float, upper: float, g: float) -> FloatGrid:
+        """Lay a grid of spacing ``g`` over bounds that are at most ``2**50`` steps away from zero."""
+        return cls._of(lower, upper, 0.0, g)
+
+    @classmethod
+    def _of(cls, lower: float, upper: float, origin: float, g: float) -> FloatGrid:
         magic = 1.5 * 2.0**52 * g
         return cls(
             lower,
@@ -161,6 +186,14 @@ class Cell:
         return self.per_record + self.per_step * step + self.per_square * step * step
 
 
+@dataclass(frozen=True, slots=True)
+class OneEach:
+    """That a unit has one record in each group: because it has a value in ``column``, or with the sum of its steps on ``grid``."""
+
+    column: Hashable | None
+    grid: Grid | None
+
+
 def rows() -> tuple[Cell, ...]:
     """One cell: every record counts 1."""
     return (Cell(None, None, 1, 0, everything=True),)
@@ -191,25 +224,50 @@ def spread_cells(column: Hashable, grid: Grid) -> tuple[Cell, Cell, Cell]:
     )
 
 
+def clamped_total(column: Hashable, lower: int, upper: int) -> tuple[Cell, ...]:
+    """One signed cell: every record is a unit's total in steps, clamped."""
+    return signed_sum(column, IntGrid(lower, upper))
+
+
+def records_of_unit(max_rows: int, max_groups: int | None, *, grouped: bool, one_each: bool) -> int:
+    """Return how many records of one unit a release may count.
+
+    Parameters
+    ----------
+    max_rows : int
+        How many rows of a unit count.
+    max_groups : int or None
+        How many groups a unit reaches, if that is bounded.
+    grouped : bool
+        Whether there are groups; without them a unit is in one.
+    one_each : bool
+        Whether a unit has one record in each group, instead of one for each row.
+    """
+    if not one_each:
+        return max_rows
+    groups = 1 if not grouped else max_rows if max_groups is None else max_groups
+    return min(max_rows, groups)
+
+
 def mass(cells: Sequence[Cell]) -> int:
     """Return what one record adds to the cells together, where that is the same for every value."""
     return sum(cell.at(cell.grid.first if cell.grid else 0) for cell in cells)
 
 
-def l1_sensitivity(cells: Sequence[Cell], max_rows: int = 1) -> int:
+def l1_sensitivity(cells: Sequence[Cell], records: int = 1) -> int:
     """Return by how much adding or removing one unit can move the totals, summed over the cells.
 
     Parameters
     ----------
     cells : sequence of Cell
         Cells that are released together, of one column.
-    max_rows : int
+    records : int
         How many records of a unit count.
 
     Returns
     -------
     int
-        ``max_rows`` times the largest sum of absolute contributions of one record.  Linear contributions make a convex sum of absolute values,
+        ``records`` times the largest sum of absolute contributions of one record.  Linear contributions make a convex sum of absolute values,
         largest at a bound; squares are only allowed in cells that are never negative, whose sum is a parabola.
 
     Raises
@@ -228,13 +286,13 @@ def l1_sensitivity(cells: Sequence[Cell], max_rows: int = 1) -> int:
     """
     ends = {step for cell in cells if cell.grid is not None for step in (cell.grid.first, cell.grid.last)} or {0}
     if not any(cell.per_square for cell in cells):
-        return max_rows * max(sum(abs(cell.at(step)) for cell in cells) for step in ends)
+        return records * max(sum(abs(cell.at(step)) for cell in cells) for step in ends)
     low, high = min(ends), max(ends)
     if any(_least(cell, low, high) < 0 for cell in cells):
         msg = "cells with squares must not be negative"
         raise ValueError(msg)
     total = Cell(None, None, sum(c.per_record for c in cells), sum(c.per_step for c in cells), sum(c.per_square for c in cells))
-    return max_rows * max(total.at(step) for step in _turns(total, low, high))
+    return records * max(total.at(step) for step in _turns(total, low, high))
 
 
 def _least(cell: Cell, low: int, high: int) -> int:
@@ -247,3 +305,19 @@ def _turns(cell: Cell, low: int, high: int) -> set[int]:
         return {low, high}
     vertex = -cell.per_step // (2 * cell.per_square)
     return {low, high, *(min(max(step, low), high) for step in (vertex, vertex + 1))}
+
+
+def unit_sensitivity(cells: Sequence[Cell], max_rows: int, records: int, row_limit: int | None) -> int:
+    """Return by how much one unit can move the totals: by its records, and no more than its rows allow.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Of one column.
+    max_rows, records : int
+        How many rows of a unit count, and into how many records they are made.
+    row_limit : int or None
+        What one row adds to its record at most, if that is known.
+    """
+    by_records = l1_sensitivity(cells, records)
+    return by_records if row_limit is None else min(by_records, max_rows * row_limit)

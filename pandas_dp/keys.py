@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import Kind, exact_value, kind_of
+from pandas_dp.bounds import exact_value
 from pandas_dp.errors import BoundsError, KeysError
+from pandas_dp.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.public import PublicFrame
 
-__all__ = ["Bins", "KeyList", "KeySet", "bin_keys", "group_keys"]
+__all__ = ["Bins", "KeyList", "KeySet", "PrivateKeys", "bin_keys", "group_keys", "private_keys"]
 
 _MOST = 10_000_000
 
@@ -60,13 +61,13 @@ class KeyList:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Intervals of one column of numbers or dates, between public edges.
+    """Intervals of one column of numbers, or buckets of dates, between public edges.
 
     Attributes
     ----------
     column : Hashable
         The column.
-    intervals : IntervalIndex
+    index : IntervalIndex or DatetimeIndex
         The groups, ascending.
     edges : ndarray
         The edges as numbers of the column's unit.
@@ -75,14 +76,14 @@ class Bins:
     """
 
     column: Hashable
-    intervals: pd.IntervalIndex
+    index: pd.Index[Any]
     edges: Any
     right: bool
 
     @property
     def labels(self) -> list[Any]:
         """The labels of the groups."""
-        return list(self.intervals)
+        return list(self.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,52 @@ class KeySet:
         return len(self.index)
 
 
+@dataclass(frozen=True, slots=True)
+class PrivateKeys:
+    """Groups that are not public: those that enough units have will show.
+
+    Attributes
+    ----------
+    columns : tuple of Hashable
+        The columns that are grouped by.
+    dtypes : tuple
+        Theirs.
+    delta : object
+        What the call gave as δ, or None.
+    """
+
+    columns: tuple[Hashable, ...]
+    dtypes: tuple[Any, ...]
+    delta: object
+
+
+def private_keys(frame: PublicFrame, by: Any, other: Hashable | None, delta: object) -> PrivateKeys:
+    """Check the columns of ``groupby(by, keys="private")``.
+
+    Raises
+    ------
+    KeysError
+        If a column holds no text, whole numbers, booleans or dates, or ``other=`` is given.
+    """
+    columns, groupers = grouped_by(by)
+    if groupers:
+        raise KeysError.unusable(columns, "are buckets of dates, which are public: give keys=(start, end)")
+    if other is not None:
+        raise KeysError.unusable(columns, "are private and leave no place for other=: what is not shown would be shown as what is left")
+    for column in columns:
+        frame.check(column)
+        kind = kind_of(frame.dtype(column))
+        facts = frame.facts.get(column)
+        text = kind is None or (kind.name == "object" and not (facts and facts.numeric))
+        if (kind is None and not _holds_text(frame.dtype(column))) or not (text or (kind and kind.name in {"int", "bool", "datetime"})):
+            raise KeysError.unusable(column, "can be private for text, whole numbers, booleans and dates only: cut others into bins")
+    return PrivateKeys(tuple(columns), tuple(frame.dtype(column) for column in columns), delta)
+
+
+def _holds_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.CategoricalDtype) or bool(pd.api.types.is_string_dtype(dtype))
+
+
 def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -> KeySet:
     """Find the declared groups of ``groupby(by)``.
 
@@ -132,13 +179,11 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
     KeysError
         If no keys are declared, or they repeat, are missing, or cannot be values of the column.
     """
-    columns = list(by) if isinstance(by, list) else [by]
+    columns, groupers = grouped_by(by)
     _check_other(columns, keys, other)
-    if not columns:
-        raise KeysError.unusable(by, "name no column")
     for column in columns:
         frame.check(column)
-    if isinstance(keys, (pd.DataFrame, pd.MultiIndex)):
+    if isinstance(keys, (pd.DataFrame, pd.MultiIndex)) and not groupers:
         return _combinations(frame, columns, keys)
     if keys is not None and not isinstance(keys, dict) and len(columns) > 1:
         raise KeysError.unusable(columns, "are for one column: with several give a dict, a MultiIndex or a DataFrame")
@@ -146,19 +191,40 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
     for column in given:
         if column not in columns:
             raise KeysError.unusable(column, "are given for a column that is not grouped by")
-    parts = tuple(_key_list(frame, column, given.get(column), other) for column in columns)
+    parts: tuple[KeyList | Bins, ...] = tuple(
+        _date_bins(frame, groupers[column], given.get(column)) if column in groupers else _key_list(frame, column, given.get(column), other)
+        for column in columns
+    )
     size = int(np.prod([len(part.labels) for part in parts], dtype=object))
     if size > _MOST:
         raise KeysError.unusable(columns, f"make more than {_MOST:,} groups")
     index: pd.Index[Any] | None = None
     with suppress(UnicodeEncodeError):  # half a character
-        if len(parts) == 1:
+        if isinstance(parts[0], Bins) and len(parts) == 1:
+            index = parts[0].index
+        elif len(parts) == 1:
             index = pd.Index(parts[0].labels, name=columns[0], tupleize_cols=False)
         else:
-            index = pd.MultiIndex.from_product([part.labels for part in parts], names=columns)
+            index = pd.MultiIndex.from_product([part.index if isinstance(part, Bins) else part.labels for part in parts], names=columns)
     if index is None:
         raise KeysError.unusable(columns, "hold a text that is none")
     return KeySet(parts, index)
+
+
+def grouped_by(by: Any) -> tuple[list[Hashable], dict[Hashable, pd.Grouper]]:
+    """Return the columns that are grouped by, and the Groupers that make buckets of some."""
+    asked = list(by) if isinstance(by, list) else [by]
+    if not asked:
+        raise KeysError.unusable(by, "name no column")
+    columns = [one.key if isinstance(one, pd.Grouper) else one for one in asked]
+    return columns, {one.key: one for one in asked if isinstance(one, pd.Grouper)}
+
+
+def _date_bins(frame: PublicFrame, grouper: pd.Grouper, given: Any) -> Bins:
+    from pandas_dp.dates import date_bins  # noqa: PLC0415  (loaded for those who use it)
+
+    labels, edges = date_bins(grouper.key, kind_of(frame.dtype(grouper.key)), grouper, given)
+    return Bins(grouper.key, labels, edges, right=False)
 
 
 def _check_other(columns: list[Hashable], keys: Any, other: Hashable | None) -> None:

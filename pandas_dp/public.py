@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import ColumnFacts, Domain, domain_of, kind_of
+from pandas_dp.bounds import PerUnit, domain_of, per_unit_of
 from pandas_dp.errors import BoundsError, ColumnError, ParameterError, ParameterTypeError, UnsupportedDtype
+from pandas_dp.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+
+    from pandas_dp.domain import ColumnFacts, Domain
 
 __all__ = ["PublicFrame"]
 
@@ -91,9 +94,18 @@ class PublicFrame:
             raise ColumnError.ambiguous(column)
 
     def domain(self, statistic: str, column: Hashable, bounds: object | None) -> Domain:
-        """Return the domain of one column."""
+        """Return the domain of one column, or of the Series."""
+        if self.is_series:
+            return domain_of(statistic, column, self._dtype(column), self.facts.get(column), bounds)
         self.check(column)
         return domain_of(statistic, column, self._dtype(column), self.facts.get(column), bounds)
+
+    def per_unit(self, column: Hashable, bounds: object | None, per_unit: object) -> PerUnit:
+        """Return how each unit's total of one column, or of the Series, is clamped."""
+        if not self.is_series:
+            self.check(column)
+        name = self.series if self.is_series else column
+        return per_unit_of(name, self._dtype(column), self.facts.get(name), bounds, per_unit)
 
     def domains(self, statistic: str, column: object, bounds: object | None) -> tuple[list[Domain], bool]:
         """Return the domains of the columns a call means, and whether it means one column.
@@ -102,7 +114,7 @@ class PublicFrame:
         their dtype.
         """
         if self.is_series:
-            return [domain_of(statistic, self.series, self._dtype(None), self.facts.get(self.series), bounds)], True
+            return [self.domain(statistic, self.series, bounds)], True
         if column is None:
             return self._all_bounded(statistic, bounds), False
         if isinstance(column, list):

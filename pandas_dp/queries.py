@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry, release
 from pandas_dp.errors import DPError, boundary
-from pandas_dp.groupby import TableQueries
 from pandas_dp.previews import DataFramePreview
-from pandas_dp.statistics import basic
+from pandas_dp.statistics import aggregate, basic, people
+from pandas_dp.tables import TableQueries
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -59,13 +59,15 @@ class FrameQueries(Asked, TableQueries):
         return DataFramePreview(self._frame)
 
     @boundary
-    def count(self, column: Hashable | None = None, *, epsilon: object = None) -> NoisyInt:
-        """Count rows, or a column's present values.
+    def count(self, column: Hashable | None = None, *, unique: bool = False, epsilon: object = None) -> NoisyInt:
+        """Count rows, or a column's present values, or the people who have them.
 
         Parameters
         ----------
         column : Hashable, optional
             Count its non-missing values instead of rows.  Any dtype.
+        unique : bool
+            Count units, each once, that have such a row.
         epsilon : number
             What this answer may spend.
 
@@ -86,7 +88,7 @@ class FrameQueries(Asked, TableQueries):
         Privacy
         -------
         ``epsilon``-DP when one unit is added or removed: one cell, discrete Laplace noise of scale
-        ``max_rows / epsilon`` on integers [1]_.  The column's name is public.
+        ``max_rows / epsilon`` on integers [1]_, with ``unique`` of scale ``1 / epsilon``.  The column's name is public.
 
         Accuracy
         --------
@@ -105,7 +107,7 @@ class FrameQueries(Asked, TableQueries):
         ...     visits.dp.count(epsilon=0.5)
         99 ± 6
         """
-        return cast("NoisyInt", release.answer(self._frame, partial(basic.count, column=column), epsilon))
+        return cast("NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=column), epsilon))
 
     @boundary
     def sum(
@@ -113,9 +115,10 @@ class FrameQueries(Asked, TableQueries):
         column: Any = None,
         *,
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        per_unit: Bounds | None = None,
         epsilon: object = None,
     ) -> Any:
-        """Sum a column's values, each clamped to bounds.
+        """Sum a column's values, each clamped to bounds, or each person's total clamped.
 
         Parameters
         ----------
@@ -123,6 +126,8 @@ class FrameQueries(Asked, TableQueries):
             One column, several, or by default all that have bounds.
         bounds : (lower, upper), or dict of column to (lower, upper)
             May be left out where the schema declares them, and only narrow those.  Never read off the data.
+        per_unit : (lower, upper), optional
+            Clamp the total of each unit's rows (of the ``max_rows`` that count), for one column.  ``bounds`` are then not needed.
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
 
@@ -147,7 +152,8 @@ class FrameQueries(Asked, TableQueries):
         Privacy
         -------
         ``epsilon``-DP when one unit is added or removed: one signed cell on an integer grid, discrete Laplace noise of scale
-        ``max_rows * max(abs(lower), abs(upper)) / epsilon`` [1]_.  Column name and bounds are public.
+        ``max_rows * max(abs(lower), abs(upper)) / epsilon`` [1]_.  With ``per_unit`` the cell holds one clamped total for each unit, and
+        ``max_rows`` drops out of the scale unless the rows' own bounds make it smaller.  Column name and bounds are public.
 
         Accuracy
         --------
@@ -168,7 +174,8 @@ class FrameQueries(Asked, TableQueries):
         ...     visits.dp.sum("age", bounds=(0, 110), epsilon=0.5)
         4925 ± 659
         """
-        return release.answer(self._frame, partial(basic.total, column=column, bounds=bounds), epsilon)
+        build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
+        return release.answer(self._frame, partial(build, column=column, bounds=bounds), epsilon)
 
     @boundary
     def mean(
@@ -229,3 +236,61 @@ class FrameQueries(Asked, TableQueries):
         48.9 ± 4.6
         """
         return release.answer(self._frame, partial(basic.mean, column=column, bounds=bounds), epsilon)
+
+    @boundary
+    def agg(
+        self, func: Any = None, *, bounds: Bounds | Mapping[Hashable, Bounds] | None = None, epsilon: object = None, **named: Any
+    ) -> Any:
+        """Ask several statistics of several columns in one charge, as pandas' ``agg``.
+
+        Parameters
+        ----------
+        func : str, list or dict
+            ``"mean"``, ``["mean", "std"]`` (of all columns that have bounds) or ``{"charge": ["mean", "sum"], "age": "mean"}``; of ``count``, ``sum``,
+            ``mean``, ``var`` and ``std``.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``mean``.
+        epsilon : number
+            What this answer may spend; divided equally among the *columns*, whatever the number of functions.
+        **named : (column, function)
+            Named aggregations, ``average=("charge", "mean")``, instead of ``func``.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas would lay it out: functions down, columns across.  ``session.releases[-1].interval()`` has the same shape.
+
+        Raises
+        ------
+        AggregationError
+            For an unknown function, or a form that pandas does not have.
+        BoundsError, UnsupportedDtype, ColumnError, ParameterError
+            As for ``mean``.
+        BudgetExhausted
+            If more is asked than is left; nothing is spent.
+        NotProtected, LineageError
+            If the frame, or its rows, cannot be traced to a protected one.
+
+        Privacy
+        -------
+        ``epsilon``-DP when one unit is added or removed: for each column one release of cells, from which all its functions are read.  With a
+        variance they are ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record, where ``k`` is the clamped value's height in the ``m`` steps between the
+        bounds; else the two of a mean.  A lone sum or count has its own cell.
+
+        Accuracy
+        --------
+        A count that comes with a mean has 1.3 times the ± of a lone one at 95 %, with a variance 1.6 times; a mean with a variance has 1.1 times the ± of a lone
+        mean at the ends of its bounds.  Root mean square error of a standard deviation at ε = 0.1, 20 000 integers in 18..65 with these bounds: 0.03.
+
+        Examples
+        --------
+        >>> from pandas_dp.datasets import Visits, visits
+        >>> from pandas_dp.testing import unsafe_seeded_noise
+        >>> table = visits().dp.protect(epsilon=1, schema=Visits)
+        >>> with unsafe_seeded_noise(1):
+        ...     table.dp.agg({"age": ["mean", "std"], "charge": "mean"}, epsilon=0.5).round(1)
+               age  charge
+        mean  54.5  3253.1
+        std   23.2     NaN
+        """
+        return release.answer(self._frame, partial(aggregate.aggregate, func=func, named=named, bounds=bounds), epsilon)

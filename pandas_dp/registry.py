@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from pandas_dp import accounting
+from pandas_dp.accounting import lock
 from pandas_dp.errors import AlreadyProtected, LineageError, NotProtected
+from pandas_dp.identity import is_part_of
 from pandas_dp.noise import fresh_token
 from pandas_dp.units import Roster
 
@@ -87,6 +88,8 @@ class Protected:
         What the schema declared.
     columns : frozenset
         The columns it had, which an error may name.
+    kept : DataFrame or None
+        With ``derived="refuse"``: the frame itself, shallow, to tell it from derived ones.
     """
 
     handle: str
@@ -94,6 +97,12 @@ class Protected:
     roster: Roster
     facts: dict[Hashable, ColumnFacts]
     columns: frozenset[Hashable]
+    kept: pd.DataFrame | None = None
+
+    def check_derived(self, frame: pd.DataFrame | pd.Series[Any]) -> None:
+        """Raise ``LineageError`` for a derived frame where these are refused."""
+        if self.kept is not None and not is_part_of(frame, self.kept):
+            raise LineageError.derived()
 
 
 # Kept over a reload of this module: a second, empty registry would be a second budget.
@@ -145,6 +154,7 @@ def register(
     max_rows: int,
     label: str,
     adopted: bool = False,
+    keep: bool = False,
 ) -> pd.DataFrame:
     """Give a frame its handle and enter it into the registry."""
     handle = _fresh_handle(label)
@@ -155,11 +165,14 @@ def register(
     if adopted:
         roster.forget_order(frame)
     columns = frozenset(frame.columns) if isinstance(frame, pd.DataFrame) else frozenset()
-    with accounting.LOCK:
+    with lock.LOCK:
         earlier = [
             known
             for known in protected_by(session)
-            if (known.handle[:-8], known.columns, known.facts) == (handle[:-8], columns, facts) and known.roster.same_as(roster)
+            if not keep
+            and known.kept is None
+            and (known.handle[:-8], known.columns, known.facts) == (handle[:-8], columns, facts)
+            and known.roster.same_as(roster)
         ]
         if earlier:
             # The same rows again, as when a notebook cell is run again: the same handle, and no second copy of the labels.
@@ -167,7 +180,7 @@ def register(
             protected.index = _labelled(frame, handle, unit)
             protected.attrs = {**frame.attrs, _KEY: handle}
         else:
-            _registry[handle] = Protected(handle, session, roster, facts, columns)
+            _registry[handle] = Protected(handle, session, roster, facts, columns, protected.copy(deep=False) if keep else None)
     return protected
 
 
@@ -217,7 +230,7 @@ def protected_by(session: Session) -> list[Protected]:
 
 def forget(session: Session) -> None:
     """Free the row labels of a closed session's frames; their handles are still known, to say that it is closed."""
-    with accounting.LOCK:
+    with lock.LOCK:
         for known in protected_by(session):
             _registry[known.handle] = Protected(known.handle, session, _NO_ROWS, {}, known.columns)
 

@@ -6,7 +6,7 @@ The only module that holds data, budget and noise at once; read it when auditing
 2. check the arguments against public facts (names, dtypes, declarations);
 3. charge the budget, atomically;
 4. read the data: exact integer totals;
-5. add integer noise of scale sensitivity / ε to every total;
+5. add integer noise of scale sensitivity / ε to every total (and before that, where group keys are private, to their numbers of units, to find which show);
 6. finish: post-processing of noisy totals.
 
 Nothing before 3 reads a value.  Nothing after 3 refunds, and whatever fails there fails alike for every frame.
@@ -15,52 +15,42 @@ Nothing before 3 reads a value.  Nothing after 3 refunds, and whatever fails the
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from pandas_dp.accounting import Epsilon
-from pandas_dp.cells import Cell, l1_sensitivity
+from pandas_dp.cells import OneEach, rows
 from pandas_dp.engines.grouping import group_codes
+from pandas_dp.engines.observed import observed
 from pandas_dp.engines.pandas import totals
-from pandas_dp.errors import ComputationFailed, ParameterError
+from pandas_dp.engines.people import one_record_each, within_groups
+from pandas_dp.errors import ComputationFailed
+from pandas_dp.keys import PrivateKeys
 from pandas_dp.noise import is_private
+from pandas_dp.plans import margin_before, plan_of
 from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
-from pandas_dp.results import Release, check_level, plus_minus
+from pandas_dp.results import Release
 from pandas_dp.samplers.laplace import discrete_laplace
 from pandas_dp.statistics.estimates import GroupEstimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from pandas_dp.keys import KeySet
+    from pandas_dp.engines import Groups
+    from pandas_dp.plans import Plan, Showing
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
-    from pandas_dp.session import Session
-    from pandas_dp.statistics.readings import Query, Reading
+    from pandas_dp.statistics.readings import Query
     from pandas_dp.units import Selection
 
-__all__ = ["Preview", "answer", "preview"]
+__all__ = ["Source", "answer", "base_of", "query_of"]
 
-MECHANISM = "discrete Laplace"
-LEVEL = 0.95
-_MOST_ROWS = 10**15
 _WIDE = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One column's share of a release: its cells, the scale of the noise on each, and what is read from them."""
-
-    cells: tuple[Cell, ...]
-    readings: tuple[Reading, ...]
-    scale: Fraction
 
 
 class Source(Protocol):
@@ -83,7 +73,7 @@ def base_of(source: Any) -> Any:
     return source if isinstance(source, (pd.DataFrame, pd.Series)) else source.base
 
 
-def _query(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> Query:
+def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> Query:
     """Build the query from the public facts of what it is asked of."""
     if base_of(source) is source:
         return build(PublicFrame(source, protected.facts, protected.columns))
@@ -106,26 +96,36 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
     protected = require(base_of(source))
     session, roster = protected.session, protected.roster
     session.accountant.check_open()
+    protected.check_derived(base_of(source))
     selection = roster.identify(base_of(source))
-    query = _query(source, protected, build)
-    exact = session.query_epsilon(epsilon)
-    parts = _parts(query, exact, roster.max_rows)
+    query = query_of(source, protected, build)
+    plan = plan_of(query, session, epsilon, roster)
+    parts, exact = plan.parts, plan.epsilon
     private = is_private()
     entry = session.accountant.charge(
         exact,
+        plan.delta,
         frame=protected.handle,
         query=query.text,
-        mechanism=MECHANISM,
+        mechanism=plan.mechanism,
         scale=max(reading.answer_scale(part.scale) for part in parts for reading in part.readings),
-        margin=_margin_before(parts),
+        margin=margin_before(parts),
         private=private,
     )
     release = None
-    index = None if query.keys is None else query.keys.index
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        estimates = _measure(source, parts, selection, query.keys)
+        estimates, index = _measure(source, query, plan, selection)
         release = Release(
-            entry.number, query.text, protected.handle, exact, MECHANISM, query.labels, estimates, private, index, query.functions
+            entry.number,
+            query.text,
+            protected.handle,
+            exact,
+            plan.mechanism,
+            query.labels,
+            query.ordered(estimates),
+            private,
+            index,
+            query.functions,
         )
         value = release.value
     if release is None:
@@ -134,22 +134,27 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
     return value
 
 
-def _parts(query: Query, epsilon: Epsilon, max_rows: int) -> list[_Part]:
-    """Divide ε equally over the columns and set each scale: sensitivity / ε, exactly."""
-    over = epsilon.denominator * len(query.parts)
-    return [
-        _Part(part.cells, part.readings, Fraction(l1_sensitivity(part.cells, max_rows) * over, epsilon.numerator)) for part in query.parts
-    ]
-
-
-def _measure(source: Any, parts: list[_Part], selection: Selection, keys: KeySet | None) -> tuple[Estimate, ...]:
+def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tuple[list[Estimate], pd.Index[Any] | None]:
     """Read, add noise, finish.  Runs after the charge."""
-    frame, rows = (source, None) if base_of(source) is source else source.read()
-    cells = [cell for part in parts for cell in part.cells]
-    groups = None if keys is None else group_codes(frame, keys)
-    exact = totals(frame, cells, by=groups, unit=selection.counted(frame, rows))
+    frame, included = (source, None) if base_of(source) is source else source.read()
+    counted = selection.counted(frame, included)
+    index = None
+    groups = None
+    if isinstance(query.keys, PrivateKeys) and plan.showing is not None:
+        groups, index, counts, counted = _shown_keys(frame, query.keys, plan.showing, selection, counted)
+        if plan.showing.whole:
+            part = plan.parts[0]
+            return [GroupEstimate(part.readings[0], (counts,), plan.showing.scale, part.readings[0].values([counts]))], index
+    elif query.keys is not None and not isinstance(query.keys, PrivateKeys):
+        groups, index = group_codes(frame, query.keys), query.keys.index
+    if query.max_groups is not None and groups is not None and plan.showing is None:
+        counted = _within(frame, groups, query.max_groups, selection, counted)
+    if query.one_each is not None:
+        frame, groups = one_record_each(frame, query.one_each, groups, *_people(frame, selection, counted))
+        counted = None
+    exact = totals(frame, [cell for part in plan.parts for cell in part.cells], by=groups, unit=counted)
     estimates: list[Estimate] = []
-    for part in parts:
+    for part in plan.parts:
         noise = discrete_laplace(part.scale)
         if groups is None:
             noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
@@ -157,7 +162,37 @@ def _measure(source: Any, parts: list[_Part], selection: Selection, keys: KeySet
         else:
             arrays = [_add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
             estimates.extend(GroupEstimate(reading, tuple(arrays), part.scale, reading.values(arrays)) for reading in part.readings)
-    return tuple(estimates)
+    return estimates, index
+
+
+def _shown_keys(
+    frame: Any,
+    keys: PrivateKeys,
+    showing: Showing,
+    selection: Selection,
+    counted: NDArray[np.bool_] | None,
+) -> tuple[Groups, pd.Index[Any], NDArray[Any], NDArray[np.bool_] | None]:
+    """Find the keys that enough units have: noisy numbers of units that reach the threshold."""
+    candidates = observed(frame, keys)
+    if showing.max_groups is not None:
+        counted = _within(frame, candidates.groups, showing.max_groups, selection, counted)
+    people, groups = one_record_each(frame, OneEach(None, None), candidates.groups, *_people(frame, selection, counted))
+    units = totals(people, rows(), by=groups)[0]
+    occurring = np.flatnonzero(units)
+    noisy = _add(units[occurring], discrete_laplace(showing.scale).draws(len(occurring)))
+    shown = np.flatnonzero(noisy >= showing.threshold)
+    chosen, index = candidates.chosen(occurring[shown])
+    return chosen, index, noisy[shown], counted
+
+
+def _within(frame: Any, groups: Groups, max_groups: int, selection: Selection, counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    return within_groups(groups, *_people(frame, selection, counted), max_groups, selection.order(frame))
+
+
+def _people(frame: Any, selection: Selection, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the unit of each row, and which rows count."""
+    units = np.arange(len(frame)) if selection.units is None else selection.units
+    return units, np.ones(len(frame), dtype=np.bool_) if counted is None else counted
 
 
 def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
@@ -166,104 +201,3 @@ def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
     kind = np.int64 if largest < _WIDE else np.object_
     total: NDArray[Any] = exact.astype(kind) + noise.astype(kind)
     return total
-
-
-def _margin_before(parts: list[_Part]) -> float:
-    """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
-    alone = len(parts) == 1 and len(parts[0].readings) == 1
-    width = parts[0].readings[0].half_width_before(parts[0].scale, LEVEL, None) if alone else None
-    return float(width) if isinstance(width, (int, float)) else float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a query would cost and how far off its answer could be.  Nothing was spent or read.
-
-    Attributes
-    ----------
-    query : str
-        Its text.
-    epsilon : Epsilon
-        What it would cost.
-    remaining : Epsilon
-        What would be left, or would be missing if negative.
-    half_width : number or dict
-        The ± of the answer at ``level``; per column if there are several.  For a mean, the ± at either end of the bounds,
-        where it is largest: up to a third less in the middle.
-    level : float
-        The confidence level.
-    """
-
-    query: str
-    epsilon: Epsilon
-    remaining: Epsilon
-    half_width: Any
-    level: float
-
-    @property
-    def fits(self) -> bool:
-        """Whether the budget allows it now."""
-        return Fraction(self.remaining) >= 0
-
-    def __repr__(self) -> str:
-        """Return cost, error and what would be left."""
-        widths = self.half_width if isinstance(self.half_width, dict) else {"": self.half_width}
-        shown = ", ".join(f"{name}{': ' if name else ''}{_margin_text(width)}" for name, width in widths.items())
-        left = f"would leave {self.remaining!r}" if self.fits else f"is {Epsilon(-self.remaining)!r} too much"
-        return f"<Preview {self.query}: {self.epsilon!r} {left}; {shown} at {self.level:.0%}>"
-
-
-def _margin_text(width: Any) -> str:
-    return "±" + (plus_minus(0, width) if isinstance(width, int) else plus_minus(0.0, width)).rsplit("±", 1)[1].strip()
-
-
-def preview(
-    source: Any,
-    build: Callable[[PublicFrame], Query],
-    epsilon: object | None,
-    rows: object | None,
-    level: float,
-) -> Preview:
-    """Work out cost and error of a query from public facts and earlier releases."""
-    protected = require(base_of(source))
-    session = protected.session
-    check_level(level)
-    session.accountant.check_open()
-    protected.roster.identify(base_of(source))
-    query = _query(source, protected, build)
-    exact = session.query_epsilon(epsilon)
-    size = _checked_rows(rows) if rows is not None else _last_count(session)
-    widths = []
-    for part in _parts(query, exact, protected.roster.max_rows):
-        for reading in part.readings:
-            width = reading.half_width_before(part.scale, level, size)
-            if width is None:
-                raise ParameterError.rows_needed()
-            widths.append(width)
-    half_width = widths[0] if query.labels is None else dict(zip(_names(query), widths, strict=True))
-    return Preview(query.text, exact, Epsilon(session.remaining - exact), half_width, level)
-
-
-def _names(query: Query) -> list[Hashable]:
-    """Return one name for each answer."""
-    labels = query.labels or ()
-    return list(labels) if query.functions is None else list(zip(labels, query.functions, strict=True))
-
-
-def _checked_rows(rows: object) -> int:
-    number: int | None = None
-    try:
-        number = int(rows)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        number = None
-    if number is None or not 1 <= number <= _MOST_ROWS:
-        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
-    return number
-
-
-def _last_count(session: Session) -> int | None:
-    """Return the last released count, which is public by now."""
-    for release in reversed(session.releases):
-        if release.query.startswith("count("):
-            return max(1, int(release.estimates[0].value))
-    return None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import kind_of
 from pandas_dp.errors import ColumnError
+from pandas_dp.kinds import kind_of
 from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:

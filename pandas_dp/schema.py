@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import ColumnFacts, kind_of
+from pandas_dp.domain import ColumnFacts
 from pandas_dp.errors import SchemaError, SchemaViolation
+from pandas_dp.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pandas_dp import accounting, registry
-from pandas_dp.accounting import Accountant, Entry, Epsilon, as_epsilon
+from pandas_dp import registry
+from pandas_dp.accounting import NO_DELTA, Accountant, Delta, Entry, Epsilon, as_delta, as_epsilon, checked_count, lock
 from pandas_dp.errors import (
     LargeBudgetWarning,
     LineageError,
@@ -34,6 +34,8 @@ __all__ = ["Session", "protect"]
 
 _LARGE = 20
 _ENFORCE = ("raise", "clamp")
+_DERIVED = ("follow", "refuse")
+_DELTA_SHARES = 10
 
 
 class Session:
@@ -47,10 +49,12 @@ class Session:
         For the handles of its frames and the ledger.
     queries : int, optional
         The planned number of queries: one that names no ε gets the equal share ``epsilon / queries``.
+    delta : number, optional
+        The budget of δ, which the selection of private group keys needs.  Far below one over the number of people.
 
     Notes
     -----
-    All answers of a session together are ε-differentially private for adding or removing one unit, whatever their order, number or
+    All answers of a session together are ε-differentially private, (ε, δ) with ``delta``, for adding or removing one unit, whatever their order, number or
     failures, threads included.  A session lives in one process: in a fork it is closed, and it cannot be pickled.
 
     Examples
@@ -62,11 +66,12 @@ class Session:
     (ε=1, ε=0, ε=1)
     """
 
-    def __init__(self, epsilon: object, *, name: str | None = None, queries: int | None = None) -> None:
+    def __init__(self, epsilon: object, *, delta: object = 0, name: str | None = None, queries: int | None = None) -> None:
         budget = as_epsilon(epsilon)
+        delta = _as_delta(delta)
         self._name = _checked_name(name)
-        self._share = None if queries is None else Epsilon(budget / _checked_count("queries", queries))
-        self._accountant = Accountant(budget)
+        self._queries = None if queries is None else checked_count("queries", queries)
+        self._accountant = Accountant(budget, delta)
         self._releases: list[Release] = []
         if budget > _LARGE:
             warnings.warn(
@@ -97,9 +102,24 @@ class Session:
         return self._accountant.remaining
 
     @property
+    def delta(self) -> Delta:
+        """What may be spent of δ in all; 0 in a session of pure differential privacy."""
+        return self._accountant.delta
+
+    @property
+    def spent_delta(self) -> Delta:
+        """What has been charged of δ, exactly."""
+        return self._accountant.spent_delta
+
+    @property
+    def remaining_delta(self) -> Delta:
+        """What is left of δ, exactly."""
+        return self._accountant.remaining_delta
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """All answers so far, oldest first; reading them is free."""
-        with accounting.LOCK:
+        with lock.LOCK:
             return tuple(self._releases)
 
     @property
@@ -109,13 +129,13 @@ class Session:
         Returns
         -------
         DataFrame
-            Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
+            Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon`` and ``delta`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
             the answer), ``margin`` (± at 95 %; NaN where there is no single number) and ``private`` (False for repeatable test noise).
         """
         margins = {release.number: release for release in self.releases}
         return pd.DataFrame(
             [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
-            columns=["time", "frame", "query", "epsilon", "mechanism", "scale", "margin", "private"],
+            columns=["time", "frame", "query", "epsilon", "delta", "mechanism", "scale", "margin", "private"],
         )
 
     def split(self, shares: int | Sequence[object]) -> tuple[Epsilon, ...]:
@@ -140,12 +160,12 @@ class Session:
         (ε=2/3, ε=1/3)
         """
         if hasattr(shares, "__index__"):
-            weights: list[Fraction] = [Fraction(1)] * _checked_count("shares", shares)
+            weights: list[Fraction] = [Fraction(1)] * checked_count("shares", shares)
         elif isinstance(shares, (str, bytes)) or not hasattr(shares, "__iter__"):
             raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
         else:
             weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
-            _checked_count("shares", len(weights))
+            checked_count("shares", len(weights))
         whole = sum(weights)
         left = Fraction(self.remaining)
         return tuple(Epsilon(left * weight / whole) for weight in weights)
@@ -160,10 +180,11 @@ class Session:
         max_rows: int | None = None,
         name: str | None = None,
         enforce: str = "raise",
+        derived: str = "follow",
     ) -> pd.DataFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
-        return _enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+        return _enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
 
     @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -195,7 +216,7 @@ class Session:
         self._accountant.check_open()
         for known in reversed(registry.protected_by(self)):
             unit = known.roster.unit
-            if unit is None or not known.roster.knows_units_of(frame):
+            if unit is None or known.kept is not None or not known.roster.knows_units_of(frame):
                 continue
             label = known.handle.rsplit("#", 1)[0]
             return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label, adopted=True)
@@ -210,9 +231,15 @@ class Session:
         """Return a query's exact ε: its own, or the equal share."""
         if epsilon is not None:
             return as_epsilon(epsilon)
-        if self._share is None:
+        if self._queries is None:
             raise ParameterError.epsilon_missing()
-        return self._share
+        return Epsilon(self.budget / self._queries)
+
+    def query_delta(self, delta: object | None) -> Delta:
+        """Return the δ of a query that selects private keys: its own, or the equal share, or else a tenth of the session's."""
+        if not self.delta:
+            raise ParameterError.delta_needed()
+        return Delta(self.delta / (self._queries or _DELTA_SHARES)) if delta is None else as_delta(delta)
 
     @property
     def accountant(self) -> Accountant:
@@ -221,13 +248,14 @@ class Session:
 
     def record(self, release: Release) -> None:
         """Keep an answer that was paid for."""
-        with accounting.LOCK:
+        with lock.LOCK:
             self._releases.append(release)
 
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""
         label = f" {self._name!r}" if self._name else ""
-        return f"<Session{label}: {self.remaining!r} of {self.budget!r} left>"
+        delta = f", {self.remaining_delta!r} of {self.delta!r}" if self.delta else ""
+        return f"<Session{label}: {self.remaining!r} of {self.budget!r}{delta} left>"
 
     def __copy__(self) -> Session:
         """Return the same session: there is one budget."""
@@ -246,12 +274,14 @@ def protect(
     frame: pd.DataFrame,
     epsilon: object | None,
     *,
+    delta: object,
     schema: object,
     unit: Hashable | None,
     max_rows: int | None,
     name: str | None,
     queries: int | None,
     enforce: str,
+    derived: str,
     session: Session | None,
 ) -> pd.DataFrame:
     """Attach a session to a frame; the user's documentation is ``DataFrame.dp.protect``."""
@@ -259,22 +289,24 @@ def protect(
     if session is not None:
         if not isinstance(session, Session):
             raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session", type(session))
-        if epsilon is not None or queries is not None:
-            raise SessionConflict.mixed("epsilon= and queries=")
-        return _enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+        if epsilon is not None or queries is not None or delta != 0:
+            raise SessionConflict.mixed("epsilon=, delta= and queries=")
+        return _enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
     if epsilon is None:
         raise ParameterError.budget_missing()
     declared = None if schema is None else read_schema(schema, frame.columns)
     parameters: dict[str, object] = {
         "epsilon": as_epsilon(epsilon),
+        "delta": _as_delta(delta),
         "unit": unit,
         "max_rows": max_rows,
         "queries": queries,
         "enforce": enforce,
+        "derived": derived,
         "schema": None if declared is None else declared[1],
     }
     _checked_name(name)
-    with accounting.LOCK:
+    with lock.LOCK:
         if name is not None and name in registry.named_sessions:
             opened, before = registry.named_sessions[name]
             differences = [_difference(key, before[key], value) for key, value in parameters.items() if before[key] != value]
@@ -282,8 +314,8 @@ def protect(
                 raise SessionConflict.differs(name, differences)
             opened.accountant.check_open()
         else:
-            opened = Session(epsilon, name=name, queries=queries)
-        protected = _enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce)
+            opened = Session(epsilon, delta=delta, name=name, queries=queries)
+        protected = _enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
         if name is not None:
             # Only now: a protect() that failed has not taken the name.
             registry.named_sessions.setdefault(name, (opened, parameters))
@@ -299,6 +331,7 @@ def _enter(
     max_rows: int | None,
     name: str | None,
     enforce: str,
+    derived: str,
 ) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame", type(frame))
@@ -306,9 +339,11 @@ def _enter(
         raise ParameterTypeError.wrong_kind("unit", "the name of a column or index level", type(unit))
     if not isinstance(enforce, str) or enforce not in _ENFORCE:
         raise ParameterError.choice("enforce", _ENFORCE)
+    if not isinstance(derived, str) or derived not in _DERIVED:
+        raise ParameterError.choice("derived", _DERIVED)
     if (unit is None) != (max_rows is None):
         raise ParameterError.unit_and_rows()
-    rows = 1 if max_rows is None else _checked_count("max_rows", max_rows)
+    rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
     label = _checked_name(name) or session.name or "protected"
     session.accountant.check_open()
     facts: dict[Hashable, ColumnFacts] = {}
@@ -316,7 +351,11 @@ def _enter(
         read, facts = read_schema(schema, frame.columns)
         if enforce == "raise":
             frame = validate(frame, read)
-    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label)
+    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
+
+
+def _as_delta(delta: object) -> Delta:
+    return NO_DELTA if isinstance(delta, int) and delta == 0 and not isinstance(delta, bool) else as_delta(delta)
 
 
 def _checked_name(name: object) -> str | None:
@@ -327,15 +366,6 @@ def _checked_name(name: object) -> str | None:
     if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
         raise ParameterError.number("name", "a short, non-empty string without '#'")
     return name
-
-
-def _checked_count(parameter: str, value: object) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ParameterTypeError.wrong_kind(parameter, "a whole number", type(value))
-    number = int(value.__index__())
-    if not 1 <= number <= 10**9:
-        raise ParameterError.number(parameter, "a whole number of at least 1")
-    return number
 
 
 def _difference(key: str, before: object, now: object) -> str:
@@ -349,7 +379,7 @@ def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     if margin != margin and release is not None and release.columns is None and release.index is None:  # noqa: PLR0124  (NaN: not known before)
         margin = release.half_width()
     return (
-        entry.time, entry.frame, entry.query, entry.epsilon, entry.mechanism, entry.scale, margin, entry.private,
+        entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.mechanism, entry.scale, margin, entry.private,
     )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import kind_of
 from pandas_dp.errors import LineageError, ParameterError
+from pandas_dp.kinds import kind_of
 from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
@@ -63,12 +63,15 @@ class Selection:
         if self.units is None:
             return rows
         units = self.units if rows is None else np.where(rows, self.units, _MISSING)
-        order = self.places
         if int(np.bincount(units[units >= 0], minlength=1).max(initial=0)) <= self.max_rows:
             return units >= 0  # nobody has more
-        if order is None or not _distinct(order):
-            order = _order_by_content(frame, order)
-        return first_rows(units, self.max_rows, order)
+        return first_rows(units, self.max_rows, self.order(frame))
+
+    def order(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
+        """Return the rank of each row, which among the rows of one unit depends on these alone."""
+        if self.places is None or not _distinct(self.places):
+            return _order_by_content(frame, self.places)
+        return self.places
 
 
 def _distinct(places: NDArray[np.int64]) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp import registry
-from pandas_dp.domain import ColumnFacts, kind_of
+from pandas_dp.domain import ColumnFacts
 from pandas_dp.errors import ExpressionError, ParameterTypeError, boundary
+from pandas_dp.kinds import kind_of
 from pandas_dp.public import PublicFrame
 from pandas_dp.queries import FrameQueries
 

@@ -269,14 +269,14 @@ def _ask_own_in_child(queue):
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
 def test_a_fork_has_no_budget():
     """A forked child refuses with SessionClosed, also while another thread of the parent holds the lock, and the parent is charged nothing."""
-    from pandas_dp import accounting
+    from pandas_dp.accounting import lock
 
     df = pd.DataFrame({"x": range(5)}).dp.protect(epsilon=1)
     context = multiprocessing.get_context("fork")
     held, release = threading.Event(), threading.Event()
 
     def hold():
-        with accounting.LOCK:
+        with lock.LOCK:
             held.set()
             release.wait(30)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import kind_of
 from pandas_dp.engines import Groups
 from pandas_dp.engines.kernel import BLOCK
 from pandas_dp.engines.pandas import column_of, read_column
 from pandas_dp.keys import Bins, KeyList
+from pandas_dp.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

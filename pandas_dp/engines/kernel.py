@@ -15,7 +15,7 @@ from pandas_dp.cells import FloatGrid, Grid, IntGrid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "GroupSum", "StepSum"]
+__all__ = ["BLOCK", "GroupSum", "StepSum", "Steps", "steps_of"]
 
 BLOCK = 1 << 17
 _WIDE = 1 << 45  # BLOCK times this fits an int64
@@ -23,7 +23,7 @@ _NARROW = 1 << 31  # BLOCK times this is exact in a double, and 2**31 rows of it
 _HALF = 32
 
 
-class _Steps(Protocol):
+class Steps(Protocol):
     """Turns a block of values into steps."""
 
     zero: int
@@ -32,7 +32,8 @@ class _Steps(Protocol):
         """Return ``zero`` + the step of each value, in a buffer that the next call overwrites, and which are absent (at the first step)."""
 
 
-def _steps(grid: Grid, length: int) -> _Steps:
+def steps_of(grid: Grid, length: int) -> Steps:
+    """Return the reader of a grid, for blocks of up to ``length`` values."""
     return _FloatSteps(grid, length) if isinstance(grid, FloatGrid) else _IntSteps(grid, length)
 
 
@@ -51,7 +52,7 @@ class StepSum:
 
     def __init__(self, grid: Grid, length: int, *, squares: bool = False) -> None:
         self._grid = grid
-        self._steps = _steps(grid, length)
+        self._steps = steps_of(grid, length)
         self._wide = isinstance(grid, IntGrid) and max(abs(grid.first), abs(grid.last)) >= _WIDE
         self._count = 0
         self._total = 0
@@ -135,7 +136,7 @@ class GroupSum:
 
     def __init__(self, grid: Grid, length: int, groups: int, *, squares: bool = False) -> None:
         self._grid = grid
-        self._steps = _steps(grid, length)
+        self._steps = steps_of(grid, length)
         self._wide = grid.last - grid.first >= _NARROW
         self._groups = groups
         self._count = np.zeros(groups + 1, dtype=np.int64)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.domain import kind_of
 from pandas_dp.engines.kernel import BLOCK, GroupSum, StepSum
+from pandas_dp.kinds import kind_of
 from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pandas_dp.cells import Cell, Grid
     from pandas_dp.engines import Groups
 
-__all__ = ["column_of", "read_column", "totals"]
+__all__ = ["column_of", "present", "read_column", "totals"]
 
 Block = tuple["NDArray[Any]", "NDArray[np.bool_] | None"]
 _MANY = 8192
@@ -59,7 +59,7 @@ def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.
     series = column_of(frame, cell.column)
     length = len(series)
     if cell.grid is None:
-        return sum(int(np.count_nonzero(_present(series, start, unit))) for start in range(0, length, BLOCK)), 0, 0
+        return sum(int(np.count_nonzero(present(series, start, unit))) for start in range(0, length, BLOCK)), 0, 0
     read = read_column(series)
     steps = StepSum(cell.grid, min(length, BLOCK), squares=squares)
     for start in range(0, length, BLOCK):
@@ -84,7 +84,7 @@ def _group_moments(
     if cell.grid is None:
         count = np.zeros(by.size + 1, dtype=np.int64)
         for start in range(0, length, BLOCK):
-            count += np.bincount(codes[start : start + BLOCK][_present(series, start, None)], minlength=by.size + 1)
+            count += np.bincount(codes[start : start + BLOCK][present(series, start, None)], minlength=by.size + 1)
         none = np.zeros(by.size, dtype=np.int64)
         return count[:-1], none, none
     read = read_column(series)
@@ -100,9 +100,10 @@ def column_of(frame: pd.DataFrame | pd.Series[Any], column: Hashable) -> pd.Seri
     return frame if isinstance(frame, pd.Series) else frame[column]
 
 
-def _present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    present = ~_missing(series, start)
-    return present if unit is None else present & unit[start : start + BLOCK]
+def present(series: pd.Series[Any], start: int, unit: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Return which of the block of rows from ``start`` have a value, and count."""
+    found = ~_missing(series, start)
+    return found if unit is None else found & unit[start : start + BLOCK]
 
 
 def _missing(series: pd.Series[Any], start: int) -> NDArray[np.bool_]:

@@ -12,10 +12,11 @@ from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning
 from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
 from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
 from pandas_dp.errors.frames import AlreadyProtected, LineageError, NotProtected
-from pandas_dp.errors.parameters import BoundsError, KeysError, ParameterError, ParameterTypeError
+from pandas_dp.errors.parameters import AggregationError, BoundsError, KeysError, ParameterError, ParameterTypeError
 from pandas_dp.errors.schemas import SchemaError, SchemaViolation
 
 __all__ = [
+    "AggregationError",
     "AlreadyProtected",
     "BoundsError",
     "BudgetExhausted",

@@ -63,6 +63,8 @@ class UnsupportedDtype(DPError, TypeError):
             advice = "Declare the column as a number in a pandera schema, or convert it with pd.to_numeric or astype first"
         elif statistic == "sum" and "datetime" in name:
             advice = "Dates cannot be added up; mean() and count() work"
+        elif statistic == "var" and "64[" in name:
+            advice = "A square of time has no dtype; std() works"
         else:
             advice = "Convert it with astype or pd.to_numeric first; count() works for every dtype"
         return cls(

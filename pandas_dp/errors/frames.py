@@ -39,6 +39,13 @@ class LineageError(DPError, ValueError):
     """The rows cannot be traced one by one to the protected frame."""
 
     @classmethod
+    def derived(cls) -> Self:
+        return cls(
+            "this frame was protected with derived='refuse', and is answered only as a whole, by its columns, and through tracked views: "
+            f"df.dp.where(...), df.dp.assign(...), df.dp.select(...). {UNCHARGED}"
+        )
+
+    @classmethod
     def lost(cls) -> Self:
         return cls(
             "the rows of this frame do not carry the row labels of the protected frame, so it cannot be known "

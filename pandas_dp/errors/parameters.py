@@ -10,7 +10,7 @@ from pandas_dp.errors.wording import UNCHARGED, label, pair, plain, where
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-__all__ = ["BoundsError", "KeysError", "ParameterError", "ParameterTypeError"]
+__all__ = ["AggregationError", "BoundsError", "KeysError", "ParameterError", "ParameterTypeError"]
 
 
 class ParameterError(DPError, ValueError):
@@ -37,6 +37,14 @@ class ParameterError(DPError, ValueError):
         )
 
     @classmethod
+    def delta_needed(cls) -> Self:
+        return cls(
+            "keys='private' needs a session with δ, because a key of one person alone may show with a small probability: "
+            f"protect(epsilon=..., delta=1e-6), with δ far below one over the number of people. Or give public keys. {UNCHARGED}",
+            parameter="delta",
+        )
+
+    @classmethod
     def budget_missing(cls) -> Self:
         return cls(
             "protect() needs a budget: epsilon=1.0, say, or session= to draw on an existing session's.",
@@ -53,6 +61,14 @@ class ParameterError(DPError, ValueError):
             "unit= and max_rows= go together: unit names the column or index level that identifies a person, "
             "max_rows says how many rows of one person may count (the noise grows with it).",
             parameter="max_rows",
+        )
+
+    @classmethod
+    def needs_unit(cls, parameter: str) -> Self:
+        return cls(
+            f"{parameter}= is about people with several rows: name the column or index level that identifies a person, protect(unit=..., "
+            f"max_rows=...). Without it each row is a person of its own. {UNCHARGED}",
+            parameter=parameter,
         )
 
     @classmethod
@@ -186,3 +202,36 @@ class KeysError(ParameterError):
     def unusable(cls, column: object, problem: str) -> Self:
         names = column if isinstance(column, list) else [column]
         return cls(f"keys for {', '.join(map(label, names))} {problem}. {UNCHARGED}", parameter="keys", column=column)
+
+
+class AggregationError(ParameterError):
+    """What ``agg`` was asked for is none of its functions or forms."""
+
+    @classmethod
+    def _refuse(cls, problem: str) -> Self:
+        return cls(f"{problem} {UNCHARGED}", parameter="func")
+
+    @classmethod
+    def unknown(cls, function: object, known: Iterable[str]) -> Self:
+        return cls._refuse(f"agg does not know the function {label(function)}: give names among {', '.join(map(repr, known))}.")
+
+    @classmethod
+    def nothing(cls, known: Iterable[str]) -> Self:
+        return cls._refuse(f"agg was asked for nothing: give names among {', '.join(map(repr, known))}, or a dict of column to such names.")
+
+    @classmethod
+    def repeated(cls) -> Self:
+        return cls._refuse("agg was asked for one function twice: name each once.")
+
+    @classmethod
+    def both_forms(cls) -> Self:
+        return cls._refuse("agg takes functions or named aggregations, not both: leave one out.")
+
+    @classmethod
+    def dict_for_one(cls) -> Self:
+        return cls._refuse("agg of one column takes a name or a list of names, not a dict of columns: leave the column out.")
+
+    @classmethod
+    def not_named(cls, name: str, *, single: bool) -> Self:
+        form = "'mean'" if single else "('charge', 'mean')"
+        return cls._refuse(f"a named aggregation is written as {name}={form}.")

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pandas_dp.domain import Domain
-    from pandas_dp.keys import KeySet
+    from pandas_dp.keys import KeySet, PrivateKeys
     from pandas_dp.public import PublicFrame
 
 __all__ = ["bounded", "count", "grouped", "mean", "total"]
 
 
-def grouped(query: Query, keys: KeySet, by: str) -> Query:
+def grouped(query: Query, keys: KeySet | PrivateKeys, by: str, max_groups: int | None = None) -> Query:
     """Ask a query for every group of ``keys``."""
-    return replace(query, text=f"groupby({by}).{query.text}", keys=keys)
+    return replace(query, text=f"groupby({by}).{query.text}", keys=keys, max_groups=max_groups)
 
 
 def count(frame: PublicFrame, column: Any) -> Query:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pandas_dp.cells import Cell
+    from pandas_dp.cells import Cell, OneEach
     from pandas_dp.domain import Domain
-    from pandas_dp.keys import KeySet
+    from pandas_dp.keys import KeySet, PrivateKeys
     from pandas_dp.results import Estimate
 
 __all__ = ["Count", "Mean", "Part", "Query", "Reading", "Spread", "Sum"]
@@ -53,10 +53,21 @@ class Reading(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Cells that are released together, with one share of the query's ε, and what is read from them."""
+    """Cells that are released together, with one share of the query's ε, and what is read from them.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        Of one column.
+    readings : tuple of Reading
+        The answers.
+    row_limit : int or None
+        Where a cell adds up what rows were summed to: how much one row is at most.
+    """
 
     cells: tuple[Cell, ...]
     readings: tuple[Reading, ...]
+    row_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +84,28 @@ class Query:
         One for each reading, in order: the index of a Series answer; None for a scalar answer.
     functions : tuple of str or None
         A second label for each reading where the answer is a table of functions and columns.
-    keys : KeySet or None
+    keys : KeySet, PrivateKeys or None
         The groups of a grouped answer.
+    order : tuple of int or None
+        Where the answers stand among the readings of all parts; None for their own order.
+    one_each : OneEach or None
+        If rows are first made into one record for each unit and group.
+    max_groups : int or None
+        How many groups a unit reaches, if that is bounded.
     """
 
     text: str
     parts: tuple[Part, ...]
     labels: tuple[Hashable, ...] | None = None
     functions: tuple[str, ...] | None = None
-    keys: KeySet | None = None
+    keys: KeySet | PrivateKeys | None = None
+    order: tuple[int, ...] | None = None
+    one_each: OneEach | None = None
+    max_groups: int | None = None
+
+    def ordered(self, answers: Sequence[Any]) -> tuple[Any, ...]:
+        """Return one thing for each reading in the order of the answer."""
+        return tuple(answers if self.order is None else (answers[place] for place in self.order))
 
 
 @dataclass(frozen=True, slots=True)
