@@ -59,10 +59,14 @@ def one_record_each(
     DataFrame, Groups or None
         With the column ``"total"``, the sum of the steps from the value 0: exact up to ``2**61``, beyond it some number of that size and the same sign.
     """
-    column, grid = each.column, each.grid
+    column = each.column
     size = 1 if groups is None else groups.size
     chosen = counted if groups is None else counted & (groups.codes < size)
-    if isinstance(frame, pd.Series) or column is not None:
+    heights = None
+    if each.grid is not None:
+        heights, present_rows = _heights(column_of(frame, column), each.grid)
+        chosen = chosen & present_rows
+    elif isinstance(frame, pd.Series) or column is not None:
         series = column_of(frame, column)
         flags = [present(series, start) for start in range(0, len(series), BLOCK)]
         chosen = chosen & np.concatenate([np.zeros(0, dtype=np.bool_), *flags])
@@ -78,31 +82,37 @@ def one_record_each(
         pairs, which = np.unique(keys, return_inverse=True)
         which = which.ravel()
     totals = np.zeros(len(pairs), dtype=np.int64)
-    if grid is not None:
-        place = np.full(len(frame), len(pairs), dtype=np.int64)
-        place[rows] = which
-        totals = _totals(column_of(frame, column), grid, place, len(pairs))
+    if each.grid is not None and heights is not None:
+        totals = _totals(heights[rows], which, len(pairs), each.grid.first + each.grid.offset)
     by = None if groups is None else Groups(pairs % size, size)
     return pd.DataFrame({"total": totals}), by
 
 
-def _totals(series: pd.Series[Any], grid: Grid, place: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Add up the steps of each place in two halves, which cannot overflow, and saturate."""
+def _heights(series: pd.Series[Any], grid: Grid) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return how many steps each value stands above the first, and which rows have a value."""
     read = read_column(series)
     steps = steps_of(grid, min(len(series), BLOCK))
-    high, low = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+    heights = np.empty(len(series), dtype=np.uint64)
+    there = np.ones(len(series), dtype=np.bool_)
     for start in range(0, len(series), BLOCK):
         values, missing = read(start, start + BLOCK)
-        ints, _ = steps.read(values, missing)
-        heights = (ints - ints.dtype.type(steps.zero + grid.first)).view(np.uint64)
-        here = place[start : start + BLOCK]
-        np.add.at(high, here, (heights >> np.uint64(_HALF)).view(np.int64))
-        np.add.at(low, here, (heights & np.uint64((1 << _HALF) - 1)).view(np.int64))
-    records = np.bincount(place, minlength=size + 1)
-    base_high, base_low = divmod(grid.first + grid.offset, 1 << _HALF)
+        ints, absent = steps.read(values, missing)
+        heights[start : start + BLOCK] = (ints - ints.dtype.type(steps.zero + grid.first)).view(np.uint64)
+        if absent is not None:
+            there[start : start + BLOCK] = ~absent
+    return heights, there
+
+
+def _totals(heights: NDArray[np.uint64], which: NDArray[np.int64], size: int, base: int) -> NDArray[np.int64]:
+    """Add up heights above ``base`` in two halves, which cannot overflow, and saturate."""
+    high, low = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    np.add.at(high, which, (heights >> np.uint64(_HALF)).view(np.int64))
+    np.add.at(low, which, (heights & np.uint64((1 << _HALF) - 1)).view(np.int64))
+    records = np.bincount(which, minlength=size)
+    base_high, base_low = divmod(base, 1 << _HALF)
     high += base_high * records
     low += base_low * records
     high += low >> _HALF
     low &= (1 << _HALF) - 1
     totals: NDArray[np.int64] = (np.clip(high, -_FAR, _FAR) << _HALF) + low
-    return totals[:size]
+    return totals
