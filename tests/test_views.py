@@ -216,3 +216,56 @@ def test_representation(df):
     """A view shows its session only."""
     assert repr(df.dp.where("age > 3")) == "<.dp view of <Session: ε=1000000 of ε=1000000 left>>"
     assert df.dp.where("age > 3").session is df.dp.session
+
+
+def test_bounds_of_derived_expressions():
+    """Attack A22: the noise of a derived column follows from interval arithmetic: k + h in [0, 400], k - h in [-200, 200], k * h in [0, 40000]."""
+    import pandera.pandas as pa
+
+    schema = pa.DataFrameSchema({name: pa.Column(int, pa.Check.in_range(0, 200)) for name in "kh"})
+    df = protect(pd.DataFrame({"k": [200, 0], "h": [0, 200]}), schema=schema)
+    for text, sensitivity in (("k + h", 400), ("k - h", 200), ("k * h", 40_000), ("h - k", 200), ("k * h - h", 40_000)):
+        df.dp.assign(d=text).sum("d", epsilon=1)
+        assert df.dp.session.ledger["scale"].iloc[-1] == pytest.approx(sensitivity, rel=1e-6), text
+
+
+def test_overlapping_filters_are_charged_twice():
+    """Attack A53, case B30: two filters, overlapping or not, cost the sum; one ε for disjoint groups is what groupby is for."""
+    df = protect(pd.DataFrame({"age": [10, 20, 30], "old": [False, False, True]}), epsilon=10)
+    df[df["age"] <= 20].dp.count(epsilon=1)
+    df[df["age"] >= 20].dp.count(epsilon=1)
+    df.dp.where("age <= 20").count(epsilon=1)
+    df.dp.where("age >= 20").count(epsilon=1)
+    df.dp.where("age > 20").count(epsilon=1)
+    assert df.dp.session.spent == 5
+    df.dp.groupby("old").size(epsilon=1)
+    assert df.dp.session.spent == 6
+
+
+STEPS = [
+    lambda dp: dp.where("x >= 0.5 or isna(x)"),
+    lambda dp: dp.where("ward in ['a', 'b'] and not flag"),
+    lambda dp: dp.assign(y="where(flag, x * 2, exp(x) - 1)"),
+    lambda dp: dp.assign(y="round(clip(x, -1, 1) / 3, 2)").where("y != 0"),
+    lambda dp: dp.where("x > -2").assign(z="floor(x)", w="z + 1").where("w >= 0").select(["w"]),
+]
+
+
+@pytest.mark.parametrize("place", range(len(STEPS)))
+def test_every_step_is_row_by_row(place):
+    """Attack A31: what a view makes of D and one more row is what it makes of D, and at most one row more (200 random frames)."""
+    generator = np.random.default_rng(place)
+    for _ in range(200):
+        rows = int(generator.integers(1, 12))
+        whole = pd.DataFrame(
+            {
+                "x": generator.choice([0.0, 1.0, -1.0, 0.3, 2.5, np.nan, np.inf, -np.inf], rows),
+                "ward": generator.choice(["a", "b", "c"], rows),
+                "flag": generator.random(rows) < 0.5,
+            },
+            index=generator.permutation(100)[:rows],
+        )
+        views = [STEPS[place](protect(frame).dp)._frame.read() for frame in (whole, whole.iloc[:-1])]
+        (more, marks), (less, fewer) = views
+        pd.testing.assert_frame_equal(more.iloc[:-1].reset_index(drop=True), less.reset_index(drop=True))
+        assert marks[:-1].tolist() == fewer.tolist()
