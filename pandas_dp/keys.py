@@ -181,6 +181,8 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
     """
     columns, groupers = grouped_by(by)
     _check_other(columns, keys, other)
+    if other is not None and len(groupers) == len(columns):
+        raise KeysError.unusable(columns, "are buckets of dates, which leave no place for other=")
     for column in columns:
         frame.check(column)
     if isinstance(keys, (pd.DataFrame, pd.MultiIndex)) and not groupers:

@@ -126,7 +126,13 @@ def test_without_delta():
     df = protect(pd.DataFrame({"city": ["oslo"]}))
     with pytest.raises(ParameterError, match="delta=1e-6"):
         df.dp.groupby("city", keys="private").size(epsilon=1)
-    for wrong, error in ((1, ParameterError), (-1e-6, ParameterError), (math.nan, ParameterError), (True, ParameterTypeError), ([], ParameterTypeError)):
+    for wrong, error in (
+        (1, ParameterError),
+        (-1e-6, ParameterError),
+        (math.nan, ParameterError),
+        (True, ParameterTypeError),
+        ([], ParameterTypeError),
+    ):
         with pytest.raises(error, match="delta"):
             pd.DataFrame({"a": [1]}).dp.protect(epsilon=1, delta=wrong)
         with pytest.raises(error, match="delta"):
