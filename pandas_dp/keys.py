@@ -180,9 +180,7 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
         If no keys are declared, or they repeat, are missing, or cannot be values of the column.
     """
     columns, groupers = grouped_by(by)
-    _check_other(columns, keys, other)
-    if other is not None and len(groupers) == len(columns):
-        raise KeysError.unusable(columns, "are buckets of dates, which leave no place for other=")
+    _check_other(columns, keys, other, every_bucket=len(groupers) == len(columns))
     for column in columns:
         frame.check(column)
     if isinstance(keys, (pd.DataFrame, pd.MultiIndex)) and not groupers:
@@ -229,7 +227,9 @@ def _date_bins(frame: PublicFrame, grouper: pd.Grouper, given: Any) -> Bins:
     return Bins(grouper.key, labels, edges, right=False)
 
 
-def _check_other(columns: list[Hashable], keys: Any, other: Hashable | None) -> None:
+def _check_other(columns: list[Hashable], keys: Any, other: Hashable | None, *, every_bucket: bool) -> None:
+    if other is not None and every_bucket:
+        raise KeysError.unusable(columns, "are buckets of dates, which leave no place for other=")
     if other is not None and not isinstance(other, (str, int, np.integer)):
         raise KeysError.unusable(columns, "need other= to be a string or an integer")
     if other is not None and isinstance(keys, (pd.DataFrame, pd.MultiIndex)):
