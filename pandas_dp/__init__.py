@@ -8,8 +8,9 @@ charged, until the budget is gone.
 from __future__ import annotations
 
 from pandas_dp.accessor import DataFrameDP, SeriesDP, dp
-from pandas_dp.accounting import Epsilon
+from pandas_dp.amounts import Delta, Epsilon, Rho
 from pandas_dp.errors import (
+    AccountingMissing,
     AggregationError,
     AlreadyProtected,
     BoundsError,
@@ -37,6 +38,7 @@ from pandas_dp.session import Session
 from pandas_dp.views import ViewDP
 
 __all__ = [
+    "AccountingMissing",
     "AggregationError",
     "AlreadyProtected",
     "BoundsError",
@@ -45,6 +47,7 @@ __all__ = [
     "ComputationFailed",
     "DPError",
     "DataFrameDP",
+    "Delta",
     "Epsilon",
     "ExpressionError",
     "GroupByDP",
@@ -58,6 +61,7 @@ __all__ = [
     "ParameterTypeError",
     "Preview",
     "Release",
+    "Rho",
     "SchemaError",
     "SchemaViolation",
     "SeriesDP",

@@ -14,6 +14,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 from pandas_dp import release, session
 from pandas_dp.errors import ParameterTypeError, boundary
+from pandas_dp.plans import Price
 from pandas_dp.previews import SeriesPreview
 from pandas_dp.queries import Asked, FrameQueries
 from pandas_dp.statistics import aggregate, basic, people
@@ -21,7 +22,9 @@ from pandas_dp.views import Tracked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from typing import Unpack
 
+    from pandas_dp.plans import PriceOptions
     from pandas_dp.previews import Bounds
     from pandas_dp.results import NoisyInt
     from pandas_dp.session import Session
@@ -57,6 +60,7 @@ class DataFrameDP(FrameQueries, Tracked):
         epsilon: object = None,
         *,
         delta: object = 0,
+        rho: object = None,
         schema: object = None,
         unit: Hashable | None = None,
         max_rows: int | None = None,
@@ -76,7 +80,10 @@ class DataFrameDP(FrameQueries, Tracked):
         epsilon : int, float, str, Decimal, Fraction or NumPy scalar
             The budget, taken exactly as typed: ``0.1`` is 1/10.
         delta : number, optional
-            A budget of δ besides, which ``groupby(keys="private")`` needs; far below one over the number of people, such as ``1e-6``.
+            A budget of (ε, δ)-differential privacy: for Gaussian noise, for many small queries, and for ``groupby(keys="private")``.  Far below one over the number
+            of people, such as ``1e-6``.
+        rho : number, optional
+            A budget of ρ-zero-concentrated differential privacy instead of ``epsilon``.
         schema : pandera DataFrameSchema or DataFrameModel, optional
             Bounds (``ge``, ``le``, ``in_range``, numeric ``isin``), keys, nullability and dtypes are read from it and frozen.
         unit : Hashable, optional
@@ -136,6 +143,7 @@ class DataFrameDP(FrameQueries, Tracked):
                 self._frame,
                 epsilon,
                 delta=delta,
+                rho=rho,
                 schema=schema,
                 unit=unit,
                 max_rows=max_rows,
@@ -161,25 +169,44 @@ class SeriesDP(Asked):
         return SeriesPreview(self._frame)
 
     @boundary
-    def count(self, *, unique: bool = False, epsilon: object = None) -> NoisyInt:
+    def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> NoisyInt:
         """Count the present values, or the units that have one; as ``DataFrame.dp.count`` with this column."""
-        return cast("NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=None), epsilon))
+        return cast(
+            "NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=None), Price.of(epsilon, price))
+        )
 
     @boundary
-    def sum(self, *, bounds: Bounds | None = None, per_unit: Bounds | None = None, epsilon: object = None) -> Any:
+    def sum(
+        self, *, bounds: Bounds | None = None, per_unit: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]
+    ) -> Any:
         """Sum the clamped values, or the units' clamped totals; as ``DataFrame.dp.sum`` with this column."""
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return release.answer(self._frame, partial(build, column=None, bounds=bounds), epsilon)
+        return release.answer(self._frame, partial(build, column=None, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
-    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None) -> Any:
+    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
         """Average the clamped values; as ``DataFrame.dp.mean`` with this column."""
-        return release.answer(self._frame, partial(basic.mean, column=None, bounds=bounds), epsilon)
+        return release.answer(self._frame, partial(basic.mean, column=None, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
-    def agg(self, func: Any = None, *, bounds: Bounds | None = None, epsilon: object = None, **named: Any) -> Any:
+    def agg(
+        self,
+        func: Any = None,
+        *,
+        bounds: Bounds | None = None,
+        epsilon: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = 0.95,
+        **named: Any,
+    ) -> Any:
         """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
-        return release.answer(self._frame, partial(aggregate.aggregate, func=func, named=named, bounds=bounds), epsilon)
+        return release.answer(
+            self._frame,
+            partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
+            Price.named(epsilon, rho, mechanism, within, level),
+        )
 
 
 # The methods named like a module of this package shadow it inside the class bodies; this is how protect() reaches it.

@@ -37,6 +37,7 @@ __all__ = [
     "rows",
     "signed_sum",
     "spread_cells",
+    "squared_sensitivity",
     "unit_sensitivity",
 ]
 
@@ -321,3 +322,27 @@ def unit_sensitivity(cells: Sequence[Cell], max_rows: int, records: int, row_lim
     """
     by_records = l1_sensitivity(cells, records)
     return by_records if row_limit is None else min(by_records, max_rows * row_limit)
+
+
+def squared_sensitivity(cells: Sequence[Cell], max_rows: int, records: int, row_limit: int | None, *, apart: bool) -> int:
+    """Return the square of how far one unit can move the totals, in the Euclidean norm.
+
+    Parameters
+    ----------
+    cells, max_rows, records, row_limit
+        As for :func:`unit_sensitivity`.
+    apart : bool
+        Whether a unit's records are in different groups, one each: then their squares add up, instead of their sizes.
+
+    Notes
+    -----
+    Of numbers whose absolute values have a given sum, the sum of squares is largest if there is one: the Euclidean norm is at most the ℓ1 norm [1]_.  It is attained by a
+    record at a bound, whose mass is all in one cell.
+
+    References
+    ----------
+    .. [1] C. Dwork, A. Roth. The algorithmic foundations of differential privacy. 2014, definition 3.8 (ℓ2-sensitivity).
+    """
+    rows = None if row_limit is None else (max_rows * row_limit) ** 2
+    found = records * l1_sensitivity(cells) ** 2 if apart else l1_sensitivity(cells, records) ** 2
+    return found if rows is None else min(found, rows)

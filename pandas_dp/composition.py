@@ -28,7 +28,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from pandas_dp import directed
-from pandas_dp.accounting import Epsilon, as_epsilon
+from pandas_dp.amounts import Epsilon, as_epsilon
 from pandas_dp.directed import as_count, as_delta, as_list, as_rho, as_size, as_target
 from pandas_dp.errors import ParameterError
 

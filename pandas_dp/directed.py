@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pandas_dp.accounting import as_fraction
+from pandas_dp.amounts import as_fraction
 from pandas_dp.errors import ParameterError, ParameterTypeError
 
 if TYPE_CHECKING:

@@ -11,12 +11,15 @@ import pandas as pd
 from pandas_dp import registry, release
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
+from pandas_dp.plans import Price
 from pandas_dp.statistics import aggregate, basic, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
+    from typing import Unpack
 
     from pandas_dp.keys import KeySet
+    from pandas_dp.plans import PriceOptions
     from pandas_dp.previews import Bounds
     from pandas_dp.public import PublicFrame
     from pandas_dp.statistics.readings import Query
@@ -91,13 +94,15 @@ class GroupByDP:
         return f"<.dp.groupby({', '.join(map(_shown, by)) if isinstance(by, list) else _shown(by)})>"
 
     @boundary
-    def size(self, *, epsilon: object = None) -> pd.Series[Any]:
+    def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> pd.Series[Any]:
         """Count the rows of each group.
 
         Parameters
         ----------
         epsilon : number
             What this answer may spend, for all groups together.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -126,11 +131,11 @@ class GroupByDP:
         east      4
         dtype: int64
         """
-        counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), epsilon)
+        counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), Price.of(epsilon, price))
         return counts
 
     @boundary
-    def count(self, column: Any = None, *, unique: bool = False, epsilon: object = None) -> Any:
+    def count(self, column: Any = None, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
         """Count the present values of a column in each group; without a column, rows.
 
         Parameters
@@ -141,6 +146,8 @@ class GroupByDP:
             Count units, each once in every group where it has such a row.
         epsilon : number
             What this answer may spend, for all groups and columns together.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -152,7 +159,7 @@ class GroupByDP:
         As ``size``; with ``unique`` a unit adds 1 to each group it reaches, so that the scale is that of ``max_rows`` or ``max_groups``, whichever is less.
         """
         chosen = self._column if column is None else column
-        return self._ask(partial(people.units if unique else basic.count, column=chosen), epsilon, name=chosen)
+        return self._ask(partial(people.units if unique else basic.count, column=chosen), Price.of(epsilon, price), name=chosen)
 
     @boundary
     def sum(
@@ -162,6 +169,7 @@ class GroupByDP:
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         per_unit: Bounds | None = None,
         epsilon: object = None,
+        **price: Unpack[PriceOptions],
     ) -> Any:
         """Sum the clamped values of each group; as ``df.dp.sum``, for every group with the whole ε.
 
@@ -175,6 +183,8 @@ class GroupByDP:
             Clamp the total that each unit's rows have in each group, instead of the rows.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -188,10 +198,17 @@ class GroupByDP:
         ``max_groups`` of them, whichever is less.
         """
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return self._ask_columns(build, column, bounds, epsilon)
+        return self._ask_columns(build, column, bounds, Price.of(epsilon, price))
 
     @boundary
-    def mean(self, column: Any = None, *, bounds: Bounds | Mapping[Hashable, Bounds] | None = None, epsilon: object = None) -> Any:
+    def mean(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
         """Average the clamped values of each group; as ``df.dp.mean``, for every group with the whole ε.
 
         Parameters
@@ -202,6 +219,8 @@ class GroupByDP:
             As for ``df.dp.mean``.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -212,11 +231,20 @@ class GroupByDP:
         -------
         ``epsilon``-DP when one unit is added or removed: two cells per group, as for ``df.dp.mean``; a row moves those of its own group alone.
         """
-        return self._ask_columns(basic.mean, column, bounds, epsilon)
+        return self._ask_columns(basic.mean, column, bounds, Price.of(epsilon, price))
 
     @boundary
     def agg(
-        self, func: Any = None, *, bounds: Bounds | Mapping[Hashable, Bounds] | None = None, epsilon: object = None, **named: Any
+        self,
+        func: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = 0.95,
+        **named: Any,
     ) -> Any:
         """Ask several statistics of several columns of each group in one charge, as pandas' ``groupby.agg``.
 
@@ -228,6 +256,8 @@ class GroupByDP:
             As for ``df.dp.mean``.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among the columns.
+        rho, mechanism, within, level
+            Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
 
@@ -242,20 +272,20 @@ class GroupByDP:
         """
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
-        return self._ask(build, epsilon, name=name)
+        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level), name=name)
 
-    def _ask_columns(self, build: Callable[..., Query], column: Any, bounds: Any, epsilon: object) -> Any:
+    def _ask_columns(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price) -> Any:
         chosen = self._column if column is None else column
-        return self._ask(partial(build, column=chosen, bounds=bounds), epsilon, name=chosen)
+        return self._ask(partial(build, column=chosen, bounds=bounds), price, name=chosen)
 
-    def _ask(self, build: Callable[[PublicFrame], Query], epsilon: object, name: Any = None) -> Any:
+    def _ask(self, build: Callable[[PublicFrame], Query], price: Price, name: Any = None) -> Any:
         self._grouping.check()
 
         def grouped(frame: PublicFrame) -> Query:
             keys = self._grouping.find(frame)
             return basic.grouped(build(frame.without(keys.columns)), keys, self._grouping.text(keys), self._grouping.max_groups)
 
-        answer = release.answer(self._frame, grouped, epsilon)
+        answer = release.answer(self._frame, grouped, price)
         return answer.rename(name) if isinstance(answer, pd.Series) and not isinstance(name, list) else answer
 
 

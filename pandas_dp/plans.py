@@ -2,43 +2,96 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from pandas_dp.accounting import NO_DELTA
-from pandas_dp.cells import records_of_unit, rows, unit_sensitivity
-from pandas_dp.errors import ParameterError
+from pandas_dp.amounts import EPSILON_MAX, EPSILON_MIN, Epsilon
+from pandas_dp.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
+from pandas_dp.errors import ParameterError, ParameterTypeError
 from pandas_dp.keys import PrivateKeys
+from pandas_dp.results import check_level
 from pandas_dp.samplers.threshold import key_threshold
+from pandas_dp.statistics.noises import Gaussian, Laplace
 
 if TYPE_CHECKING:
-    from pandas_dp.accounting import Delta, Epsilon
+    from pandas_dp.accounting import Cost
     from pandas_dp.cells import Cell
     from pandas_dp.session import Session
     from pandas_dp.statistics.readings import Query, Reading
     from pandas_dp.units import Roster
 
-__all__ = ["ColumnPart", "Plan", "Showing", "margin_before", "plan_of"]
+__all__ = ["ColumnPart", "Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "widths"]
 
-MECHANISM = "discrete Laplace"
 LEVEL = 0.95
+_DIGITS = 3  # to which a wanted ± is turned into an ε, upwards
+
+
+class PriceOptions(TypedDict, total=False):
+    """How else than by ``epsilon`` an answer's price can be named.
+
+    Attributes
+    ----------
+    rho : number
+        What the answer may spend of zero-concentrated differential privacy, in a session that has δ or ρ; by the Gaussian mechanism unless ``mechanism`` says otherwise.
+    mechanism : {"laplace", "gaussian"}
+        The noise; Gaussian in a session that has δ or ρ.
+    within : number
+        The ± that the answer shall have; the smallest ε that gives it is charged.
+    level : float
+        The confidence of that ±; 0.95 if it is left out.
+    """
+
+    rho: object
+    mechanism: str | None
+    within: Any
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a query as the call named it."""
+
+    epsilon: object = None
+    rho: object = None
+    mechanism: str | None = None
+    within: Any = None
+    level: float = LEVEL
+
+    @classmethod
+    def of(cls, epsilon: object, options: PriceOptions) -> Price:
+        """Return the price that a call named, or raise for an option that there is not."""
+        for name in options:
+            if name not in PriceOptions.__annotations__:
+                raise ParameterTypeError.no_such(name)
+        return cls.named(epsilon, **options)
+
+    @classmethod
+    def named(cls, epsilon: object, rho: object = None, mechanism: str | None = None, within: Any = None, level: float = LEVEL) -> Price:
+        """Return the price that a call named in full."""
+        price = cls(epsilon, rho, mechanism, within, level)
+        check_level(price.level)
+        named = [value for value in (price.epsilon, price.rho, price.within) if value is not None]
+        if len(named) > 1:
+            raise ParameterError.one_price()
+        return price
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPart:
-    """One column's share of a release: its cells, the scale of the noise on each, and what is read from them."""
+    """One column's share of a release: its cells, the noise on each, and what is read from them."""
 
     cells: tuple[Cell, ...]
     readings: tuple[Reading, ...]
-    scale: Fraction
+    noise: Laplace | Gaussian
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
     """How private keys are found: noise on their numbers of units, and the threshold that shows one."""
 
-    scale: Fraction
+    noise: Laplace
     threshold: int
     whole: bool
     """Whether these noisy numbers are the answer."""
@@ -49,42 +102,118 @@ class Showing:
 class Plan:
     """What a query costs, and the noise that makes it cost that."""
 
-    epsilon: Epsilon
-    delta: Delta
+    cost: Cost
     mechanism: str
     parts: list[ColumnPart]
     showing: Showing | None = None
 
 
-def plan_of(query: Query, session: Session, epsilon: object | None, roster: Roster) -> Plan:
-    """Divide ε and set each scale: sensitivity / ε, exactly."""
+def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: int | None = None) -> Plan:
+    """Divide the price and set each scale, exactly.
+
+    Parameters
+    ----------
+    query : Query
+        In public terms.
+    session : Session
+        Whose budget is asked.
+    price : Price
+        As the call named it.
+    roster : Roster
+        Of the frame.
+    size : int or None
+        A public number of rows, for a ± that depends on it.
+    """
     if query.max_groups is not None and roster.unit is None:
         raise ParameterError.needs_unit("max_groups")
-    exact = session.query_epsilon(epsilon)
-    if not isinstance(query.keys, PrivateKeys):
-        return Plan(exact, NO_DELTA, MECHANISM, _parts(query, Fraction(exact), roster.max_rows))
-    delta = session.query_delta(query.keys.delta)
-    units = query.one_each is not None and query.one_each.column is None
-    whole = query.parts[0].cells == rows() and (units or roster.unit is None)  # the numbers that are compared are the answer
-    share = Fraction(exact) if whole else Fraction(exact) / 2
+    if price.within is not None:
+        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, size))
+    strength = session.price(price.epsilon, price.rho, price.mechanism)
+    if isinstance(query.keys, PrivateKeys):
+        return _with_private_keys(query, query.keys, session, strength.cost, roster)
+    parts = _parts(query, strength.epsilon, strength.rho, roster.max_rows)
+    return Plan(strength.cost, parts[0].noise.mechanism, parts)
+
+
+def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
+    delta = session.query_delta(keys.delta)
+    if not cost.pure:
+        raise ParameterError.laplace_only("keys='private'")
+    whole = _counts_units(query, roster)
+    share = Fraction(cost.epsilon) if whole else Fraction(cost.epsilon) / 2
     reach = records_of_unit(roster.max_rows, query.max_groups, grouped=True, one_each=True)
     scale = Fraction(reach) / share
-    showing = Showing(scale, key_threshold(scale, delta, reach), whole, query.max_groups)
-    return Plan(exact, delta, f"{MECHANISM}, keys shown from {showing.threshold} units", _parts(query, share, roster.max_rows), showing)
+    showing = Showing(Laplace(scale), key_threshold(scale, delta, reach), whole, query.max_groups)
+    parts = _parts(query, share, None, roster.max_rows)
+    return Plan(type(cost).laplace(cost.epsilon, delta), f"discrete Laplace, keys shown from {showing.threshold} units", parts, showing)
 
 
-def _parts(query: Query, epsilon: Fraction, max_rows: int) -> list[ColumnPart]:
-    """Divide ε equally over the columns."""
-    records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=query.one_each is not None)
-    over = len(query.parts) / epsilon
-    return [
-        ColumnPart(part.cells, part.readings, unit_sensitivity(part.cells, max_rows, records, part.row_limit) * over)
-        for part in query.parts
-    ]
+def _counts_units(query: Query, roster: Roster) -> bool:
+    """Whether the numbers that are compared with the threshold are the answer."""
+    units = query.one_each is not None and query.one_each.column is None
+    return query.parts[0].cells == rows() and (units or roster.unit is None)
+
+
+def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[ColumnPart]:
+    """Divide ε, or for Gaussian noise ρ, equally over the columns."""
+    apart = query.one_each is not None
+    records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
+    count = len(query.parts)
+    parts = []
+    for part in query.parts:
+        noise: Laplace | Gaussian
+        if rho is None:
+            noise = Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) * count / epsilon)
+        else:
+            noise = Gaussian(squared_sensitivity(part.cells, max_rows, records, part.row_limit, apart=apart) * count / (2 * rho))
+        parts.append(ColumnPart(part.cells, part.readings, noise))
+    return parts
+
+
+def widths(parts: list[ColumnPart], level: float, size: int | None) -> list[Any]:
+    """Return the ± of every reading, as far as it can be told before the answer; raise if that needs a number of rows."""
+    found = [reading.half_width_before(part.noise, level, size) for part in parts for reading in part.readings]
+    if any(width is None for width in found):
+        raise ParameterError.rows_needed()
+    return found
+
+
+def _smallest(query: Query, session: Session, price: Price, roster: Roster, size: int | None) -> Epsilon:
+    """Return the smallest ε, to three digits upwards, whose ± is at most what was asked for."""
+    gaussian = session.price(1, None, price.mechanism).rho is not None
+    halved = isinstance(query.keys, PrivateKeys) and not _counts_units(query, roster)
+
+    def reaches(epsilon: Fraction) -> bool:
+        parts = _parts(query, epsilon / (1 + halved), epsilon * epsilon / 2 if gaussian else None, roster.max_rows)
+        return all(_at_most(width, price.within) for width in widths(parts, price.level, size))
+
+    low, high = math.floor(math.log10(EPSILON_MIN)), math.ceil(math.log10(EPSILON_MAX))
+    if not reaches(Fraction(10) ** high):
+        raise ParameterError.number("within", "larger: no ε makes the answer that precise")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(Fraction(10) ** middle) else (middle, high)
+    unit = Fraction(10) ** (low - _DIGITS + 1)
+    few, many = 10 ** (_DIGITS - 1), 10**_DIGITS
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if reaches(middle * unit) else (middle, many)
+    return Epsilon(max(many * unit, EPSILON_MIN))
+
+
+def _at_most(width: Any, wanted: Any) -> bool:
+    fits: bool | None = None
+    try:
+        fits = bool(width <= wanted)
+    except TypeError:
+        fits = None
+    if fits is None or isinstance(wanted, bool):
+        raise ParameterTypeError.wrong_kind("within", f"a number or duration, as the answer is ({type(width).__name__})", type(wanted))
+    return fits
 
 
 def margin_before(parts: list[ColumnPart]) -> float:
     """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
     alone = len(parts) == 1 and len(parts[0].readings) == 1
-    width = parts[0].readings[0].half_width_before(parts[0].scale, LEVEL, None) if alone else None
+    width = parts[0].readings[0].half_width_before(parts[0].noise, LEVEL, None) if alone else None
     return float(width) if isinstance(width, (int, float)) else float("nan")

@@ -8,23 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
 
 from pandas_dp import release
-from pandas_dp.accounting import Epsilon
+from pandas_dp.amounts import Epsilon, Rho
 from pandas_dp.errors import ParameterError, boundary
-from pandas_dp.plans import plan_of
+from pandas_dp.plans import Price, plan_of, widths
 from pandas_dp.registry import require
-from pandas_dp.results import check_level, plus_minus
+from pandas_dp.results import plus_minus
 from pandas_dp.statistics import aggregate, basic, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
+    from typing import Unpack
 
-    import pandas as pd
-
+    from pandas_dp.plans import PriceOptions
     from pandas_dp.public import PublicFrame
-    from pandas_dp.session import Session
     from pandas_dp.statistics.readings import Query
 
     Bounds = tuple[Any, Any] | list[Any]
@@ -43,9 +45,9 @@ class Preview:
     ----------
     query : str
         Its text.
-    epsilon : Epsilon
+    cost : Epsilon or Rho
         What it would cost.
-    remaining : Epsilon
+    remaining : Epsilon or Rho
         What would be left, or would be missing if negative.
     half_width : number or dict
         The ± of the answer at ``level``; per column if there are several.  For a mean, the ± at either end of the bounds,
@@ -55,10 +57,15 @@ class Preview:
     """
 
     query: str
-    epsilon: Epsilon
-    remaining: Epsilon
+    cost: Epsilon | Rho
+    remaining: Epsilon | Rho
     half_width: Any
     level: float
+
+    @property
+    def epsilon(self) -> Epsilon | Rho:
+        """What it would cost."""
+        return self.cost
 
     @property
     def fits(self) -> bool:
@@ -69,41 +76,40 @@ class Preview:
         """Return cost, error and what would be left."""
         widths = self.half_width if isinstance(self.half_width, dict) else {"": self.half_width}
         shown = ", ".join(f"{name}{': ' if name else ''}{_margin_text(width)}" for name, width in widths.items())
-        left = f"would leave {self.remaining!r}" if self.fits else f"is {Epsilon(-self.remaining)!r} too much"
-        return f"<Preview {self.query}: {self.epsilon!r} {left}; {shown} at {self.level:.0%}>"
+        left = f"would leave {self.remaining!r}" if self.fits else f"is {type(self.remaining)(-self.remaining)!r} too much"
+        return f"<Preview {self.query}: {self.cost!r} {left}; {shown} at {self.level:.0%}>"
 
 
 def _margin_text(width: Any) -> str:
     return "±" + (plus_minus(0, width) if isinstance(width, int) else plus_minus(0.0, width)).rsplit("±", 1)[1].strip()
 
 
-def preview(
-    source: Any,
-    build: Callable[[PublicFrame], Query],
-    epsilon: object | None,
-    rows: object | None,
-    level: float,
-) -> Preview:
-    """Work out cost and error of a query from public facts and earlier releases."""
+def preview(source: Any, build: Callable[[PublicFrame], Query], rows: object | None, epsilon: Any, options: PriceOptions) -> Preview:
+    """Work out cost and error of a query from public facts and earlier releases; for a list of ε, a table with a row for each."""
+    if isinstance(epsilon, (list, tuple, pd.Index)) or (isinstance(epsilon, np.ndarray) and epsilon.ndim == 1):
+        found = [preview(source, build, rows, one, options) for one in epsilon]
+        if not found:
+            raise ParameterError.number("epsilon", "a number, or a list of at least one")
+        widths_of = [one.half_width if isinstance(one.half_width, dict) else {"half_width": one.half_width} for one in found]
+        table: Any = pd.DataFrame(
+            [{**widths, "remaining": one.remaining, "fits": one.fits} for one, widths in zip(found, widths_of, strict=True)],
+            index=pd.Index([float(one.cost) for one in found], name="rho" if isinstance(found[0].cost, Rho) else "epsilon"),
+        )
+        return cast("Preview", table)  # what most calls return is what type checkers are told
+    price = Price.of(epsilon, options)
     protected = require(release.base_of(source))
     session = protected.session
-    check_level(level)
     session.accountant.check_open()
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
     query = release.query_of(source, protected, build)
-    plan = plan_of(query, session, epsilon, protected.roster)
-    exact = plan.epsilon
-    size = _checked_rows(rows) if rows is not None else _last_count(session)
-    widths = []
-    for part in plan.parts:
-        for reading in part.readings:
-            width = reading.half_width_before(part.scale, level, size)
-            if width is None:
-                raise ParameterError.rows_needed()
-            widths.append(width)
-    half_width = widths[0] if query.labels is None else dict(zip(_names(query), query.ordered(widths), strict=True))
-    return Preview(query.text, exact, Epsilon(session.remaining - exact), half_width, level)
+    size = _checked_rows(rows) if rows is not None else session.last_count()
+    plan = plan_of(query, session, price, protected.roster, size)
+    reach = query.ordered(widths(plan.parts, price.level, size))
+    half_width = reach[0] if query.labels is None else dict(zip(_names(query), reach, strict=True))
+    concentrated = isinstance(session.budget, Rho)
+    cost = plan.cost.rho if concentrated else plan.cost.named
+    return Preview(query.text, cost, session.accountant.after(plan.cost), half_width, price.level)
 
 
 def _names(query: Query) -> list[Hashable]:
@@ -123,14 +129,6 @@ def _checked_rows(rows: object) -> int:
     return number
 
 
-def _last_count(session: Session) -> int | None:
-    """Return the last released count, which is public by now."""
-    for earlier in reversed(session.releases):
-        if earlier.query.startswith("count(") and "unique=" not in earlier.query:
-            return max(1, int(earlier.estimates[0].value))
-    return None
-
-
 class DataFramePreview:
     """Cost and error of a query before it is asked: ``df.dp.preview.mean("age", epsilon=0.1)``.
 
@@ -147,10 +145,16 @@ class DataFramePreview:
 
     @boundary
     def count(
-        self, column: Hashable | None = None, *, unique: bool = False, epsilon: object = None, rows: object = None, level: float = 0.95
+        self,
+        column: Hashable | None = None,
+        *,
+        unique: bool = False,
+        epsilon: object = None,
+        rows: object = None,
+        **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=column), epsilon, rows, level)
+        return preview(self._frame, partial(people.units if unique else basic.count, column=column), rows, epsilon, price)
 
     @boundary
     def sum(
@@ -161,11 +165,11 @@ class DataFramePreview:
         per_unit: Bounds | None = None,
         epsilon: object = None,
         rows: object = None,
-        level: float = 0.95,
+        **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``sum``."""
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return preview(self._frame, partial(build, column=column, bounds=bounds), epsilon, rows, level)
+        return preview(self._frame, partial(build, column=column, bounds=bounds), rows, epsilon, price)
 
     @boundary
     def mean(
@@ -175,10 +179,10 @@ class DataFramePreview:
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         epsilon: object = None,
         rows: object = None,
-        level: float = 0.95,
+        **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``mean``; the ± is the one at either end of the bounds, where it is largest."""
-        return preview(self._frame, partial(basic.mean, column=column, bounds=bounds), epsilon, rows, level)
+        return preview(self._frame, partial(basic.mean, column=column, bounds=bounds), rows, epsilon, price)
 
     @boundary
     def agg(
@@ -188,12 +192,15 @@ class DataFramePreview:
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         epsilon: object = None,
         rows: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
         level: float = 0.95,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, epsilon, rows, level)
+        return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})
 
 
 class SeriesPreview:
@@ -207,9 +214,9 @@ class SeriesPreview:
         return "<.dp.preview: call count, sum, mean or agg on it>"
 
     @boundary
-    def count(self, *, unique: bool = False, epsilon: object = None, rows: object = None, level: float = 0.95) -> Preview:
+    def count(self, *, unique: bool = False, epsilon: object = None, rows: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=None), epsilon, rows, level)
+        return preview(self._frame, partial(people.units if unique else basic.count, column=None), rows, epsilon, price)
 
     @boundary
     def sum(
@@ -219,16 +226,16 @@ class SeriesPreview:
         per_unit: Bounds | None = None,
         epsilon: object = None,
         rows: object = None,
-        level: float = 0.95,
+        **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``sum``."""
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return preview(self._frame, partial(build, column=None, bounds=bounds), epsilon, rows, level)
+        return preview(self._frame, partial(build, column=None, bounds=bounds), rows, epsilon, price)
 
     @boundary
-    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, rows: object = None, level: float = 0.95) -> Preview:
+    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, rows: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``mean``; the ± is the one at either end of the bounds, where it is largest."""
-        return preview(self._frame, partial(basic.mean, column=None, bounds=bounds), epsilon, rows, level)
+        return preview(self._frame, partial(basic.mean, column=None, bounds=bounds), rows, epsilon, price)
 
     @boundary
     def agg(
@@ -238,9 +245,12 @@ class SeriesPreview:
         bounds: Bounds | None = None,
         epsilon: object = None,
         rows: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
         level: float = 0.95,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, epsilon, rows, level)
+        return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})

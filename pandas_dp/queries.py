@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry, release
 from pandas_dp.errors import DPError, boundary
+from pandas_dp.plans import Price
 from pandas_dp.previews import DataFramePreview
 from pandas_dp.statistics import aggregate, basic, people
 from pandas_dp.tables import TableQueries
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
+    from typing import Unpack
 
+    from pandas_dp.plans import PriceOptions
     from pandas_dp.previews import Bounds
     from pandas_dp.results import NoisyInt
     from pandas_dp.session import Session
@@ -59,7 +62,9 @@ class FrameQueries(Asked, TableQueries):
         return DataFramePreview(self._frame)
 
     @boundary
-    def count(self, column: Hashable | None = None, *, unique: bool = False, epsilon: object = None) -> NoisyInt:
+    def count(
+        self, column: Hashable | None = None, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]
+    ) -> NoisyInt:
         """Count rows, or a column's present values, or the people who have them.
 
         Parameters
@@ -70,6 +75,8 @@ class FrameQueries(Asked, TableQueries):
             Count units, each once, that have such a row.
         epsilon : number
             What this answer may spend.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -107,7 +114,10 @@ class FrameQueries(Asked, TableQueries):
         ...     visits.dp.count(epsilon=0.5)
         99 ± 6
         """
-        return cast("NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=column), epsilon))
+        return cast(
+            "NoisyInt",
+            release.answer(self._frame, partial(people.units if unique else basic.count, column=column), Price.of(epsilon, price)),
+        )
 
     @boundary
     def sum(
@@ -117,6 +127,7 @@ class FrameQueries(Asked, TableQueries):
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         per_unit: Bounds | None = None,
         epsilon: object = None,
+        **price: Unpack[PriceOptions],
     ) -> Any:
         """Sum a column's values, each clamped to bounds, or each person's total clamped.
 
@@ -130,6 +141,8 @@ class FrameQueries(Asked, TableQueries):
             Clamp the total of each unit's rows (of the ``max_rows`` that count), for one column.  ``bounds`` are then not needed.
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -175,7 +188,7 @@ class FrameQueries(Asked, TableQueries):
         4925 ± 659
         """
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return release.answer(self._frame, partial(build, column=column, bounds=bounds), epsilon)
+        return release.answer(self._frame, partial(build, column=column, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
     def mean(
@@ -184,6 +197,7 @@ class FrameQueries(Asked, TableQueries):
         *,
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         epsilon: object = None,
+        **price: Unpack[PriceOptions],
     ) -> Any:
         """Average a column's values, each clamped to bounds.
 
@@ -195,6 +209,8 @@ class FrameQueries(Asked, TableQueries):
             May be left out where the schema declares them, and only narrow those.  Never read off the data.
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -235,11 +251,20 @@ class FrameQueries(Asked, TableQueries):
         ...     visits.dp.mean("age", bounds=(0, 110), epsilon=0.5)
         48.9 ± 4.6
         """
-        return release.answer(self._frame, partial(basic.mean, column=column, bounds=bounds), epsilon)
+        return release.answer(self._frame, partial(basic.mean, column=column, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
     def agg(
-        self, func: Any = None, *, bounds: Bounds | Mapping[Hashable, Bounds] | None = None, epsilon: object = None, **named: Any
+        self,
+        func: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = 0.95,
+        **named: Any,
     ) -> Any:
         """Ask several statistics of several columns in one charge, as pandas' ``agg``.
 
@@ -252,6 +277,8 @@ class FrameQueries(Asked, TableQueries):
             As for ``mean``.
         epsilon : number
             What this answer may spend; divided equally among the *columns*, whatever the number of functions.
+        rho, mechanism, within, level
+            Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations, ``average=("charge", "mean")``, instead of ``func``.
 
@@ -293,4 +320,8 @@ class FrameQueries(Asked, TableQueries):
         mean  54.5  3253.1
         std   23.2     NaN
         """
-        return release.answer(self._frame, partial(aggregate.aggregate, func=func, named=named, bounds=bounds), epsilon)
+        return release.answer(
+            self._frame,
+            partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
+            Price.named(epsilon, rho, mechanism, within, level),
+        )

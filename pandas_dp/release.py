@@ -35,6 +35,7 @@ from pandas_dp.registry import require
 from pandas_dp.results import Release
 from pandas_dp.samplers.laplace import discrete_laplace
 from pandas_dp.statistics.estimates import GroupEstimate
+from pandas_dp.statistics.noises import Gaussian, Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.engines import Groups
-    from pandas_dp.plans import Plan, Showing
+    from pandas_dp.plans import Plan, Price, Showing
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
     from pandas_dp.statistics.readings import Query
@@ -81,7 +82,7 @@ def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Q
     return replace(query, text=f"{source.text}.{query.text}" if source.text else query.text)
 
 
-def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object | None) -> Any:
+def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> Any:
     """Answer a query, or raise before anything is read or charged.
 
     Parameters
@@ -90,8 +91,8 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
         Derived from a protected frame.
     build : callable
         Turns public facts into the query.
-    epsilon : number or None
-        The query's ε; None for the session's equal share.
+    price : Price
+        As the call named it.
     """
     protected = require(base_of(source))
     session, roster = protected.session, protected.roster
@@ -99,16 +100,15 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
     protected.check_derived(base_of(source))
     selection = roster.identify(base_of(source))
     query = query_of(source, protected, build)
-    plan = plan_of(query, session, epsilon, roster)
-    parts, exact = plan.parts, plan.epsilon
+    plan = plan_of(query, session, price, roster, session.last_count())
+    parts = plan.parts
     private = is_private()
     entry = session.accountant.charge(
-        exact,
-        plan.delta,
+        plan.cost,
         frame=protected.handle,
         query=query.text,
         mechanism=plan.mechanism,
-        scale=max(reading.answer_scale(part.scale) for part in parts for reading in part.readings),
+        scale=max(reading.answer_scale(part.noise) for part in parts for reading in part.readings),
         margin=margin_before(parts),
         private=private,
     )
@@ -119,7 +119,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], epsilon: object |
             entry.number,
             query.text,
             protected.handle,
-            exact,
+            plan.cost,
             plan.mechanism,
             query.labels,
             query.ordered(estimates),
@@ -144,7 +144,7 @@ def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tup
         groups, index, counts, counted = _shown_keys(frame, query.keys, plan.showing, selection, counted)
         if plan.showing.whole:
             part = plan.parts[0]
-            return [GroupEstimate(part.readings[0], (counts,), plan.showing.scale, part.readings[0].values([counts]))], index
+            return [GroupEstimate(part.readings[0], (counts,), plan.showing.noise, part.readings[0].values([counts]))], index
     elif query.keys is not None and not isinstance(query.keys, PrivateKeys):
         groups, index = group_codes(frame, query.keys), query.keys.index
     if query.max_groups is not None and groups is not None and plan.showing is None:
@@ -155,14 +155,22 @@ def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tup
     exact = totals(frame, [cell for part in plan.parts for cell in part.cells], by=groups, unit=counted)
     estimates: list[Estimate] = []
     for part in plan.parts:
-        noise = discrete_laplace(part.scale)
+        noise = _sampler(part.noise)
         if groups is None:
             noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
-            estimates.extend(reading.finish(noisy, part.scale) for reading in part.readings)
+            estimates.extend(reading.finish(noisy, part.noise) for reading in part.readings)
         else:
             arrays = [_add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
-            estimates.extend(GroupEstimate(reading, tuple(arrays), part.scale, reading.values(arrays)) for reading in part.readings)
+            estimates.extend(GroupEstimate(reading, tuple(arrays), part.noise, reading.values(arrays)) for reading in part.readings)
     return estimates, index
+
+
+def _sampler(noise: Laplace | Gaussian) -> Any:
+    if isinstance(noise, Laplace):
+        return discrete_laplace(noise.scale)
+    from pandas_dp.samplers.gaussian import discrete_gaussian  # noqa: PLC0415  (for those who use it)
+
+    return discrete_gaussian(noise.variance)
 
 
 def _shown_keys(
@@ -179,7 +187,7 @@ def _shown_keys(
     people, groups = one_record_each(frame, OneEach(None, None), candidates.groups, *_people(frame, selection, counted))
     units = totals(people, rows(), by=groups)[0]
     occurring = np.flatnonzero(units)
-    noisy = _add(units[occurring], discrete_laplace(showing.scale).draws(len(occurring)))
+    noisy = _add(units[occurring], _sampler(showing.noise).draws(len(occurring)))
     shown = np.flatnonzero(noisy >= showing.threshold)
     chosen, index = candidates.chosen(occurring[shown])
     return chosen, index, noisy[shown], counted

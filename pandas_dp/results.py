@@ -17,7 +17,8 @@ from pandas_dp.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from pandas_dp.accounting import Epsilon
+    from pandas_dp.accounting import Cost
+    from pandas_dp.amounts import Epsilon
 
 __all__ = ["Estimate", "NoisyFloat", "NoisyInt", "Release", "check_level", "plus_minus"]
 
@@ -52,7 +53,7 @@ class Release:
         Its text.
     frame : str
         The handle of the protected frame.
-    epsilon : Epsilon
+    cost : Cost
         What was charged, for all columns together.
     mechanism : str
         For example ``"discrete Laplace"``.
@@ -71,13 +72,18 @@ class Release:
     number: int
     query: str
     frame: str
-    epsilon: Epsilon
+    cost: Cost
     mechanism: str
     columns: tuple[Hashable, ...] | None
     estimates: tuple[Estimate, ...]
     private: bool
     index: pd.Index[Any] | None = None
     functions: tuple[str, ...] | None = None
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """What was charged of ε; for a Gaussian the ε of a Laplace mechanism of the same ρ."""
+        return self.cost.epsilon
 
     @property
     def value(self) -> Any:
@@ -146,7 +152,7 @@ class Release:
                 for name, estimate in zip(names, self.estimates, strict=True)
             )
         note = "" if self.private else ", repeatable noise: not private"
-        return f"<Release {self.number}: {self.query} = {answer} for {self.epsilon!r}{note}>"
+        return f"<Release {self.number}: {self.query} = {answer} for {self.cost.named!r}{note}>"
 
 
 class _Noisy:

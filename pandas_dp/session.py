@@ -6,35 +6,30 @@ Everything that a session prints or returns is public or paid for.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from pandas_dp import registry
-from pandas_dp.accounting import NO_DELTA, Accountant, Delta, Entry, Epsilon, as_delta, as_epsilon, checked_count, lock
-from pandas_dp.errors import (
-    LargeBudgetWarning,
-    LineageError,
-    ParameterError,
-    ParameterTypeError,
-    SessionConflict,
-    boundary,
-)
-from pandas_dp.schema import read_schema, validate
+from pandas_dp.accounting import lock
+from pandas_dp.accounting.prices import as_optional_delta, open_account, strength_of
+from pandas_dp.amounts import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
+from pandas_dp.entering import checked_name, enter
+from pandas_dp.errors import LargeBudgetWarning, LineageError, ParameterError, ParameterTypeError, SessionConflict, boundary
+from pandas_dp.schema import read_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
-    from pandas_dp.domain import ColumnFacts
+    from pandas_dp.accounting import Entry
+    from pandas_dp.accounting.prices import Account, Strength
     from pandas_dp.results import Release
 
 __all__ = ["Session", "protect"]
 
 _LARGE = 20
-_ENFORCE = ("raise", "clamp")
-_DERIVED = ("follow", "refuse")
 _DELTA_SHARES = 10
 
 
@@ -45,16 +40,18 @@ class Session:
     ----------
     epsilon : int, float, str, Decimal, Fraction or NumPy scalar
         The budget, taken exactly as typed.
+    delta : number, optional
+        A budget of (ε, δ)-differential privacy: for Gaussian noise, private group keys, and many small queries.  Far below one over the number of people.
+    rho : number, optional
+        A budget of ρ-zero-concentrated differential privacy instead.
     name : str, optional
         For the handles of its frames and the ledger.
     queries : int, optional
         The planned number of queries: one that names no ε gets the equal share ``epsilon / queries``.
-    delta : number, optional
-        The budget of δ, which the selection of private group keys needs.  Far below one over the number of people.
 
     Notes
     -----
-    All answers of a session together are ε-differentially private, (ε, δ) with ``delta``, for adding or removing one unit, whatever their order, number or
+    All answers of a session together are ε-differentially private, (ε, δ) with ``delta``, or ρ-zero-concentrated, for adding or removing one unit, whatever their order, number or
     failures, threads included.  A session lives in one process: in a fork it is closed, and it cannot be pickled.
 
     Examples
@@ -66,14 +63,15 @@ class Session:
     (ε=1, ε=0, ε=1)
     """
 
-    def __init__(self, epsilon: object, *, delta: object = 0, name: str | None = None, queries: int | None = None) -> None:
-        budget = as_epsilon(epsilon)
-        delta = _as_delta(delta)
-        self._name = _checked_name(name)
+    def __init__(
+        self, epsilon: object = None, *, delta: object = 0, rho: object = None, name: str | None = None, queries: int | None = None
+    ) -> None:
+        self._accountant = open_account(epsilon, delta, rho)
+        budget = self._accountant.budget
+        self._name = checked_name(name)
         self._queries = None if queries is None else checked_count("queries", queries)
-        self._accountant = Accountant(budget, delta)
         self._releases: list[Release] = []
-        if budget > _LARGE:
+        if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
             warnings.warn(
                 f"a budget of {budget!r} promises little: at ε=20 already, one person's data may change the odds of an "
                 "answer 500-million-fold. Budgets between 0.1 and 3 are usual.",
@@ -87,18 +85,18 @@ class Session:
         return self._name
 
     @property
-    def budget(self) -> Epsilon:
-        """What may be spent in all."""
+    def budget(self) -> Epsilon | Rho:
+        """What may be spent in all: ε, or ρ."""
         return self._accountant.budget
 
     @property
-    def spent(self) -> Epsilon:
-        """What has been charged, exactly."""
+    def spent(self) -> Epsilon | Rho:
+        """What has been charged: an exact sum; with δ, the smaller of the sum and of what the concentrated account comes to."""
         return self._accountant.spent
 
     @property
-    def remaining(self) -> Epsilon:
-        """What is left, exactly."""
+    def remaining(self) -> Epsilon | Rho:
+        """What is left: the most that one more query may ask for."""
         return self._accountant.remaining
 
     @property
@@ -129,16 +127,16 @@ class Session:
         Returns
         -------
         DataFrame
-            Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon`` and ``delta`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
+            Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon``, ``delta`` and ``rho`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
             the answer), ``margin`` (± at 95 %; NaN where there is no single number) and ``private`` (False for repeatable test noise).
         """
         margins = {release.number: release for release in self.releases}
         return pd.DataFrame(
             [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
-            columns=["time", "frame", "query", "epsilon", "delta", "mechanism", "scale", "margin", "private"],
+            columns=["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private"],
         )
 
-    def split(self, shares: int | Sequence[object]) -> tuple[Epsilon, ...]:
+    def split(self, shares: int | Sequence[object]) -> tuple[Epsilon | Rho, ...]:
         """Divide what is left, exactly.
 
         Parameters
@@ -148,8 +146,8 @@ class Session:
 
         Returns
         -------
-        tuple of Epsilon
-            Their sum is ``remaining``.  Nothing is reserved or charged.
+        tuple of Epsilon or Rho
+            Their sum is ``remaining``; with δ, they are as large as all of them still fit.  Nothing is reserved or charged.
 
         Examples
         --------
@@ -166,9 +164,78 @@ class Session:
         else:
             weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
             checked_count("shares", len(weights))
-        whole = sum(weights)
-        left = Fraction(self.remaining)
-        return tuple(Epsilon(left * weight / whole) for weight in weights)
+        return self._accountant.shares(weights)
+
+    @boundary
+    def odometer(self, *, delta: object = None) -> Epsilon:
+        """Return the tightest ε that is known to have been spent, at a δ.
+
+        Parameters
+        ----------
+        delta : number, optional
+            By default the session's.
+
+        Returns
+        -------
+        Epsilon
+            Rounded up.  Less than ``spent`` after many queries.
+
+        Raises
+        ------
+        AccountingMissing
+            Without the extra ``accounting``; its attribute ``concentrated`` is what the concentrated account says.
+        ParameterError
+            Without a δ.
+
+        Notes
+        -----
+        A reading for queries whose parameters did not depend on earlier answers; what is refused is decided by the account.
+        """
+        from pandas_dp.odometer import tightest  # noqa: PLC0415  (for those who ask)
+
+        if delta is None and not self.delta:
+            raise ParameterError.number("delta", "given, such as 1e-6: this session has none")
+        return tightest(self._accountant.entries, self.delta if delta is None else as_delta(delta))
+
+    @contextmanager
+    def allocate(self, *, epsilon: object = None, rho: object = None) -> Iterator[Session]:
+        """Limit what is asked inside a ``with`` block, and give back what it does not spend.
+
+        Parameters
+        ----------
+        epsilon, rho : number
+            How much, in the unit of the session's budget.
+
+        Yields
+        ------
+        Session
+            This session; ``remaining`` inside is what is left of the block.
+
+        Raises
+        ------
+        BudgetExhausted
+            If that much is not left.
+
+        Notes
+        -----
+        In sessions of pure and of concentrated differential privacy the amount is set aside: others cannot spend it meanwhile.  In a session with δ it is a
+        limit alone.  Blocks may be nested.
+
+        Examples
+        --------
+        >>> import pandas_dp
+        >>> session = pandas_dp.Session(epsilon=1)
+        >>> with session.allocate(epsilon=0.3):
+        ...     session.remaining
+        ε=0.3
+        >>> session.remaining
+        ε=1
+        """
+        amount = as_epsilon(epsilon) if rho is None else as_rho(rho, "rho")
+        if (epsilon is None) == (rho is None) or not isinstance(amount, self._accountant.unit):
+            raise ParameterError.number("allocate", f"given one amount in the unit of the budget, such as {self.budget!r}")
+        with self._accountant.allocate(Fraction(amount), "allocate()"):
+            yield self
 
     @boundary
     def protect(
@@ -184,7 +251,7 @@ class Session:
     ) -> pd.DataFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
-        return _enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        return enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
 
     @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -227,22 +294,25 @@ class Session:
         self._accountant.close()
         registry.forget(self)
 
-    def query_epsilon(self, epsilon: object | None) -> Epsilon:
-        """Return a query's exact ε: its own, or the equal share."""
-        if epsilon is not None:
-            return as_epsilon(epsilon)
-        if self._queries is None:
-            raise ParameterError.epsilon_missing()
-        return Epsilon(self.budget / self._queries)
+    def price(self, epsilon: object, rho: object, mechanism: object) -> Strength:
+        """Return what a query may spend, by its own price or the equal share, and on which noise."""
+        return strength_of(self._accountant, epsilon, rho, mechanism, self._queries)
 
     def query_delta(self, delta: object | None) -> Delta:
-        """Return the δ of a query that selects private keys: its own, or the equal share, or else a tenth of the session's."""
+        """Return the δ of a query that selects private keys: its own, or a share of half the session's, or else a tenth of it."""
         if not self.delta:
             raise ParameterError.delta_needed()
-        return Delta(self.delta / (self._queries or _DELTA_SHARES)) if delta is None else as_delta(delta)
+        return Delta(self.delta / (2 * self._queries if self._queries else _DELTA_SHARES)) if delta is None else as_delta(delta)
+
+    def last_count(self) -> int | None:
+        """Return the last released count, which is public by now."""
+        for release in reversed(self.releases):
+            if release.query.startswith("count(") and "unique=" not in release.query:
+                return max(1, int(release.estimates[0].value))
+        return None
 
     @property
-    def accountant(self) -> Accountant:
+    def accountant(self) -> Account:
         """The account; for ``release.py`` alone."""
         return self._accountant
 
@@ -275,6 +345,7 @@ def protect(
     epsilon: object | None,
     *,
     delta: object,
+    rho: object,
     schema: object,
     unit: Hashable | None,
     max_rows: int | None,
@@ -289,15 +360,16 @@ def protect(
     if session is not None:
         if not isinstance(session, Session):
             raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session", type(session))
-        if epsilon is not None or queries is not None or delta != 0:
-            raise SessionConflict.mixed("epsilon=, delta= and queries=")
-        return _enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
-    if epsilon is None:
+        if epsilon is not None or queries is not None or delta != 0 or rho is not None:
+            raise SessionConflict.mixed("epsilon=, delta=, rho= and queries=")
+        return enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+    if (epsilon is None) == (rho is None):
         raise ParameterError.budget_missing()
     declared = None if schema is None else read_schema(schema, frame.columns)
     parameters: dict[str, object] = {
-        "epsilon": as_epsilon(epsilon),
-        "delta": _as_delta(delta),
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "rho": None if rho is None else as_rho(rho),
+        "delta": as_optional_delta(delta),
         "unit": unit,
         "max_rows": max_rows,
         "queries": queries,
@@ -305,7 +377,7 @@ def protect(
         "derived": derived,
         "schema": None if declared is None else declared[1],
     }
-    _checked_name(name)
+    checked_name(name)
     with lock.LOCK:
         if name is not None and name in registry.named_sessions:
             opened, before = registry.named_sessions[name]
@@ -314,58 +386,12 @@ def protect(
                 raise SessionConflict.differs(name, differences)
             opened.accountant.check_open()
         else:
-            opened = Session(epsilon, delta=delta, name=name, queries=queries)
-        protected = _enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries)
+        protected = enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
         if name is not None:
             # Only now: a protect() that failed has not taken the name.
             registry.named_sessions.setdefault(name, (opened, parameters))
     return protected
-
-
-def _enter(
-    session: Session,
-    frame: pd.DataFrame,
-    *,
-    schema: object,
-    unit: Hashable | None,
-    max_rows: int | None,
-    name: str | None,
-    enforce: str,
-    derived: str,
-) -> pd.DataFrame:
-    if not isinstance(frame, pd.DataFrame):
-        raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame", type(frame))
-    if unit is not None and (hasattr(unit, "__array__") or not isinstance(unit, Hashable)):
-        raise ParameterTypeError.wrong_kind("unit", "the name of a column or index level", type(unit))
-    if not isinstance(enforce, str) or enforce not in _ENFORCE:
-        raise ParameterError.choice("enforce", _ENFORCE)
-    if not isinstance(derived, str) or derived not in _DERIVED:
-        raise ParameterError.choice("derived", _DERIVED)
-    if (unit is None) != (max_rows is None):
-        raise ParameterError.unit_and_rows()
-    rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
-    label = _checked_name(name) or session.name or "protected"
-    session.accountant.check_open()
-    facts: dict[Hashable, ColumnFacts] = {}
-    if schema is not None:
-        read, facts = read_schema(schema, frame.columns)
-        if enforce == "raise":
-            frame = validate(frame, read)
-    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
-
-
-def _as_delta(delta: object) -> Delta:
-    return NO_DELTA if isinstance(delta, int) and delta == 0 and not isinstance(delta, bool) else as_delta(delta)
-
-
-def _checked_name(name: object) -> str | None:
-    if name is None:
-        return None
-    if not isinstance(name, str):
-        raise ParameterTypeError.wrong_kind("name", "a string", type(name))
-    if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
-        raise ParameterError.number("name", "a short, non-empty string without '#'")
-    return name
 
 
 def _difference(key: str, before: object, now: object) -> str:
@@ -379,7 +405,7 @@ def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     if margin != margin and release is not None and release.columns is None and release.index is None:  # noqa: PLR0124  (NaN: not known before)
         margin = release.half_width()
     return (
-        entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.mechanism, entry.scale, margin, entry.private,
+        entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.cost.rho, entry.mechanism, entry.scale, margin, entry.private,
     )  # fmt: skip
 
 

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp import release
-from pandas_dp.accounting import checked_count
+from pandas_dp.amounts import checked_count
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.groupby import GroupByDP, Grouping, refuse_private
 from pandas_dp.keys import bin_keys
+from pandas_dp.plans import Price
 from pandas_dp.statistics import basic
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from typing import Unpack
 
+    from pandas_dp.plans import PriceOptions
     from pandas_dp.public import PublicFrame
     from pandas_dp.statistics.readings import Query
 
@@ -99,6 +102,7 @@ class TableQueries:
         normalize: bool = False,
         sort: bool = True,
         epsilon: object = None,
+        **price: Unpack[PriceOptions],
     ) -> pd.Series[Any]:
         """Count the rows of each declared key.
 
@@ -114,6 +118,8 @@ class TableQueries:
             Sort by the noisy counts, largest first: free as well.  Else declared order.
         epsilon : number
             What this answer may spend.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -124,7 +130,7 @@ class TableQueries:
         -------
         As ``groupby(column).size()``.
         """
-        counts: pd.Series[Any] = GroupByDP(self._frame, Grouping(column, keys, other)).size(epsilon=epsilon).rename("count")
+        counts: pd.Series[Any] = GroupByDP(self._frame, Grouping(column, keys, other)).size(epsilon=epsilon, **price).rename("count")
         if normalize:
             present = counts.clip(lower=0)
             counts = (present / max(int(present.sum()), 1)).rename("proportion")
@@ -132,7 +138,14 @@ class TableQueries:
 
     @boundary
     def crosstab(
-        self, index: Hashable, columns: Hashable, *, keys: Any = None, margins: bool = False, epsilon: object = None
+        self,
+        index: Hashable,
+        columns: Hashable,
+        *,
+        keys: Any = None,
+        margins: bool = False,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
     ) -> pd.DataFrame:
         """Count the rows of each pair of declared keys.
 
@@ -146,6 +159,8 @@ class TableQueries:
             Add sums of the noisy cells, called ``All``: free post-processing, with the noise of all the cells they add.
         epsilon : number
             What this answer may spend.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -160,7 +175,7 @@ class TableQueries:
             raise KeysError.unusable([index, columns], "must be a dict of lists: a table has every pair")
         if margins and any("All" in list(values) for values in (keys or {}).values()):
             raise KeysError.unusable([index, columns], "contain 'All', which margins=True calls the sums")
-        counts = GroupByDP(self._frame, Grouping([index, columns], keys)).size(epsilon=epsilon)
+        counts = GroupByDP(self._frame, Grouping([index, columns], keys)).size(epsilon=epsilon, **price)
         first, second = (counts.index.get_level_values(place).unique() for place in (0, 1))
         table = pd.DataFrame(counts.to_numpy().reshape(len(first), len(second)), index=first, columns=second)
         if margins:
@@ -169,7 +184,9 @@ class TableQueries:
         return table
 
     @boundary
-    def histogram(self, column: Hashable, *, bins: Any, right: bool = True, epsilon: object = None) -> pd.Series[Any]:
+    def histogram(
+        self, column: Hashable, *, bins: Any, right: bool = True, epsilon: object = None, **price: Unpack[PriceOptions]
+    ) -> pd.Series[Any]:
         """Count the values of a column between public edges.
 
         Parameters
@@ -182,6 +199,8 @@ class TableQueries:
             Whether an edge belongs to the interval below it, as in ``pd.cut``.
         epsilon : number
             What this answer may spend.
+        **price
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -198,5 +217,5 @@ class TableQueries:
             keys = bin_keys(public, column, bins, right=right)
             return basic.grouped(basic.count(public, None), keys, f"{column!r} in {len(keys)} bins")
 
-        counts: pd.Series[Any] = release.answer(self._frame, build, epsilon)
+        counts: pd.Series[Any] = release.answer(self._frame, build, Price.of(epsilon, price))
         return counts.rename("count")

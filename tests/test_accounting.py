@@ -17,7 +17,7 @@ import pytest
 
 import pandas_dp
 from pandas_dp import BudgetExhausted, Epsilon, ParameterError, SessionClosed
-from pandas_dp.accounting import EPSILON_MAX, EPSILON_MIN, as_epsilon
+from pandas_dp.accounting import EPSILON_MAX, EPSILON_MIN, Cost, as_epsilon
 
 TENTHS = [0.1, "0.1", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1), np.float16(0.1), " 0.1 ", "1e-1", "1/10"]
 ONES = [1, "1", 1.0, np.int8(1), np.uint64(1), Decimal(1), "1.", np.float16(1)]
@@ -86,7 +86,9 @@ def _refused_everywhere(value):
         lambda: df.dp.count(epsilon=value),
         lambda: df["x"].dp.sum(bounds=(0, 1), epsilon=value),
         lambda: df.dp.mean("x", bounds=(0, 1), epsilon=value),
-        lambda: df.dp.preview.count(epsilon=value),
+        lambda: df.dp.preview.count(
+            epsilon=[value] if isinstance(value, (list, tuple, np.ndarray)) else value
+        ),  # a list is a table of previews
         lambda: pd.DataFrame({"x": [1.0]}).dp.protect(epsilon=value),
         lambda: pandas_dp.Session(epsilon=value),
     ):
@@ -192,7 +194,9 @@ def test_sixteen_threads_race_for_one_budget():
             def race(accountant=accountant, accepted=accepted):
                 for _ in range(80):
                     try:
-                        accountant.charge(Epsilon("0.001"), frame="f", query="q", mechanism="m", scale=1.0, margin=1.0, private=True)
+                        accountant.charge(
+                            Cost.laplace(Epsilon("0.001")), frame="f", query="q", mechanism="m", scale=1.0, margin=1.0, private=True
+                        )
                         accepted.append(1)
                     except BudgetExhausted:
                         pass

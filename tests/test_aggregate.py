@@ -93,8 +93,8 @@ def test_one_entry_with_its_parts():
     release = df.dp.session.releases[-1]
     age, spread, charge = release.estimates
     assert age.noisy == spread.noisy, "read from the same cells"
-    assert age.scale == Fraction(110**2) / Fraction(1, 4)
-    assert charge.scale == Fraction(charge.domain.grid.last) / Fraction(1, 4)
+    assert age.noise.scale == Fraction(110**2) / Fraction(1, 4)
+    assert charge.noise.scale == Fraction(charge.domain.grid.last) / Fraction(1, 4)
 
 
 FEWEST = {

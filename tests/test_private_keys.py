@@ -59,7 +59,7 @@ def test_a_key_of_one_unit_is_hidden_and_shown_as_often_as_it_may():
     df = cities(delta="1/2")
     shown = 0
     for _ in range(MANY):
-        df.dp.session.accountant._spent = (Fraction(0), Fraction(0))  # the experiment repeats one query, not a session
+        df.dp.session.accountant._delta = Fraction(0)  # the experiment repeats one query, not a session
         shown += "home" in df.dp.groupby("city", keys="private", delta="0.05").size(epsilon=1).index
     assert lower_bound(shown, MANY) <= 0.05
     assert upper_bound(shown, MANY) >= 0.05 / 4
@@ -91,7 +91,7 @@ def test_other_values_fall_into_no_group():
 
 
 def test_the_charge():
-    """One entry: ε whole, δ by the call, the planned share, or a tenth; the mechanism says from which number of units on a key shows."""
+    """One entry: ε whole, δ by the call, the planned share of half of it, or a tenth; the mechanism says from which number of units on a key shows."""
     df = cities(delta=1e-6)
     df.dp.groupby("city", keys="private").size(epsilon="0.5")
     df.dp.groupby("city", keys="private", delta=3e-7).mean("x", bounds=(0, 9), epsilon="0.5")
@@ -106,7 +106,7 @@ def test_the_charge():
     assert repr(df.dp.session) == "<Session: ε=999999 of ε=1000000, δ=6e-07 of δ=1e-06 left>"
     planned = protect(pd.DataFrame({"city": ["oslo"]}), delta=1e-6, queries=4)
     planned.dp.groupby("city", keys="private").size()
-    assert planned.dp.session.spent_delta == Fraction(1, 4 * 10**6)
+    assert planned.dp.session.spent_delta == Fraction(1, 8 * 10**6)
 
 
 def test_exhausted():

@@ -98,7 +98,9 @@ def test_series_answers(df):
     assert low.index.equals(answer.index)
     assert release.half_width().index.equals(answer.index)
     assert df.dp.session.spent == 1
-    assert release.estimates[0].scale == 2 * df.dp.mean("x", bounds=(0, 1), epsilon=1).release.estimates[0].scale, "half of ε each"
+    assert release.estimates[0].noise.scale == 2 * df.dp.mean("x", bounds=(0, 1), epsilon=1).release.estimates[0].noise.scale, (
+        "half of ε each"
+    )
     listed = df.dp.sum(["x", "i"], bounds={"x": (0, 1), "i": (0, 500)}, epsilon=1)
     assert listed.index.tolist() == ["x", "i"]
     assert df.dp.count(["x", "i"], epsilon=1000).tolist() == [500, 500]

@@ -19,7 +19,7 @@ count = visits.dp.count(epsilon=0.1)
 assert_type(count, pandas_dp.NoisyInt)
 assert_type(count.epsilon, pandas_dp.Epsilon)
 assert_type(visits.dp.session, pandas_dp.Session)
-assert_type(visits.dp.session.remaining, pandas_dp.Epsilon)
+assert_type(visits.dp.session.remaining, pandas_dp.Epsilon | pandas_dp.Rho)
 assert_type(visits.dp.session.ledger, pd.DataFrame)
 assert_type(visits.dp.preview.count(epsilon=0.1), pandas_dp.Preview)
 total: int = count + 1

@@ -1,29 +1,23 @@
-"""Budgets and the accounts that are charged against them.  Knows nothing of frames, data or noise."""
+"""The accounts that are charged.  Knows nothing of frames, data or noise."""
 
-from pandas_dp.accounting.accountant import NO_DELTA, Accountant, Entry
-from pandas_dp.accounting.amounts import (
-    DELTA_MIN,
-    EPSILON_MAX,
-    EPSILON_MIN,
-    Delta,
-    Epsilon,
-    as_delta,
-    as_epsilon,
-    as_fraction,
-    checked_count,
-)
+from pandas_dp.accounting.accountants import Accountant, ApproximateAccountant, ConcentratedAccountant, PureAccountant
+from pandas_dp.accounting.ledger import Cost, Entry
+from pandas_dp.amounts import DELTA_MIN, EPSILON_MAX, EPSILON_MIN, Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho
 
 __all__ = [
     "DELTA_MIN",
     "EPSILON_MAX",
     "EPSILON_MIN",
-    "NO_DELTA",
     "Accountant",
+    "ApproximateAccountant",
+    "ConcentratedAccountant",
+    "Cost",
     "Delta",
     "Entry",
     "Epsilon",
+    "PureAccountant",
+    "Rho",
     "as_delta",
     "as_epsilon",
-    "as_fraction",
-    "checked_count",
+    "as_rho",
 ]

@@ -37,6 +37,24 @@ class ParameterError(DPError, ValueError):
         )
 
     @classmethod
+    def one_price(cls) -> Self:
+        return cls(f"epsilon=, rho= and within= name one price in different ways: give one of them. {UNCHARGED}", parameter="epsilon")
+
+    @classmethod
+    def pure_only(cls) -> Self:
+        return cls(
+            "this session is of pure differential privacy, and has no ρ and no Gaussian mechanism: ask with epsilon=, or open a session with "
+            f"protect(epsilon=..., delta=...) or protect(rho=...). {UNCHARGED}",
+            parameter="rho",
+        )
+
+    @classmethod
+    def laplace_only(cls, what: str) -> Self:
+        return cls(
+            f"{what} is answered with Laplace noise: ask with epsilon=, and leave mechanism= out. {UNCHARGED}", parameter="mechanism"
+        )
+
+    @classmethod
     def delta_needed(cls) -> Self:
         return cls(
             "keys='private' needs a session with δ, because a key of one person alone may show with a small probability: "
@@ -47,7 +65,7 @@ class ParameterError(DPError, ValueError):
     @classmethod
     def budget_missing(cls) -> Self:
         return cls(
-            "protect() needs a budget: epsilon=1.0, say, or session= to draw on an existing session's.",
+            "protect() needs a budget: epsilon=1.0, say, with delta= if wanted, or rho=0.1, or session= to draw on an existing session's.",
             parameter="epsilon",
         )
 
@@ -95,6 +113,13 @@ class ParameterTypeError(ParameterError, TypeError):
         return cls(
             f"{parameter} must be a number (int, float, str, Decimal, Fraction or a NumPy scalar), not {kind.__name__}. {UNCHARGED}",
             parameter=parameter,
+        )
+
+    @classmethod
+    def no_such(cls, name: str) -> Self:
+        return cls(
+            f"there is no argument {name}=. A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
+            parameter=name,
         )
 
     @classmethod

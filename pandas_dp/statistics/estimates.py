@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.samplers.laplace import discrete_laplace
-from pandas_dp.statistics.tails import mix_half_width, solve_outward
+from pandas_dp.statistics.tails import solve_outward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.domain import Domain
+    from pandas_dp.statistics.noises import Noise
 
 __all__ = ["CountEstimate", "GroupEstimate", "ShareEstimate", "SpreadEstimate", "SumEstimate", "nearest"]
 
@@ -36,7 +36,7 @@ class CountEstimate:
 
     noisy: tuple[int, ...]
     mass: int
-    scale: Fraction
+    noise: Noise
 
     @property
     def value(self) -> int:
@@ -46,8 +46,8 @@ class CountEstimate:
     def half_width(self, level: float) -> int:
         """Return the quantile of the noise, exact for one cell."""
         if len(self.noisy) == 1:
-            return math.ceil(Fraction(discrete_laplace(self.scale).half_width(level), self.mass))
-        return math.ceil(mix_half_width([1.0] * len(self.noisy), self.scale, level) / self.mass + 0.5)
+            return math.ceil(Fraction(self.noise.half_width(level), self.mass))
+        return math.ceil(self.noise.mix([1.0] * len(self.noisy), level) / self.mass + 0.5)
 
     def interval(self, level: float) -> tuple[int, int]:
         """Return value ± half width."""
@@ -65,7 +65,7 @@ class SumEstimate:
     noisy: tuple[int, ...]
     weights: tuple[int, ...]
     mass: int
-    scale: Fraction
+    noise: Noise
     domain: Domain
 
     @property
@@ -85,9 +85,9 @@ class SumEstimate:
     def _reach(self, level: float) -> int:
         """Return the half width in steps times mass."""
         if len(self.noisy) == 1:
-            return abs(self.weights[0]) * discrete_laplace(self.scale).half_width(level)
+            return abs(self.weights[0]) * self.noise.half_width(level)
         largest = max(map(abs, self.weights))  # may be beyond a double's range of integers
-        wide = mix_half_width([weight / largest for weight in self.weights], self.scale, level)
+        wide = self.noise.mix([weight / largest for weight in self.weights], level)
         return math.ceil(Fraction(wide) * largest) + self.mass
 
     def _decode(self, numerator: int) -> Any:
@@ -101,18 +101,18 @@ class ShareEstimate:
     Attributes
     ----------
     noisy : tuple of int
-        The totals, of mass 1 for each record in units of ``scale``'s sensitivity.
+        The totals, of mass 1 for each record all alike.
     heights : tuple of float
         The height of each cell, from 0 to 1.
-    scale : Fraction
-        Of the noise on each.
+    noise : Noise
+        On each.
     domain : Domain
         The column's bounds and grid.
     """
 
     noisy: tuple[int, ...]
     heights: tuple[float, ...]
-    scale: Fraction
+    noise: Noise
     domain: Domain
 
     @property
@@ -159,7 +159,7 @@ class ShareEstimate:
         return min(low, self.share()), max(high, self.share())
 
     def _reach(self, share: float, level: float) -> float:
-        return mix_half_width([height - share for height in self.heights], self.scale, level)
+        return self.noise.mix([height - share for height in self.heights], level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ class SpreadEstimate:
         The totals.
     mass : int
         ``m**2``.
-    scale : Fraction
-        Of the noise on each.
+    noise : Noise
+        On each.
     domain : Domain
         The column's bounds and grid.
     ddof : int
@@ -184,7 +184,7 @@ class SpreadEstimate:
 
     noisy: tuple[int, ...]
     mass: int
-    scale: Fraction
+    noise: Noise
     domain: Domain
     ddof: int
     root: bool
@@ -233,14 +233,14 @@ class SpreadEstimate:
     def _spreads(self, level: float) -> tuple[float, float]:
         whole = float(sum(self.noisy))
         alpha = 1 - level
-        middle = ShareEstimate(self.noisy, (1.0, 0.5, 0.0), self.scale, self.domain)
+        middle = ShareEstimate(self.noisy, (1.0, 0.5, 0.0), self.noise, self.domain)
         least, greatest = middle.shares(1 - alpha / 10)
         if whole <= _SURE * self._reach(0.0, 0.0, 1 - alpha / 10) or (least, greatest) == (0.0, 1.0):
             return 0.0, self._most()
         ends = [self._about(share, whole, 1 - 0.8 * alpha) for share in (least, middle.share(), greatest)]
         lower, upper = min(end[0] for end in ends), max(end[1] for end in ends)
         count = whole / self.mass
-        off = mix_half_width([1.0, 1.0, 1.0], self.scale, 1 - alpha / 10) / self.mass
+        off = self.noise.mix([1.0, 1.0, 1.0], 1 - alpha / 10) / self.mass
         value = self._spread()
         return (
             min(lower * self._factor(count + off), value),
@@ -256,7 +256,7 @@ class SpreadEstimate:
 
     def _reach(self, share: float, moment: float, level: float) -> float:
         weights = ((1 - share) ** 2 - moment, -share * (1 - share) - moment, share**2 - moment)
-        return mix_half_width(weights, self.scale, level)
+        return self.noise.mix(weights, level)
 
     def _scaled(self, spread: float) -> float:
         return math.sqrt(spread) if self.root else spread
@@ -275,20 +275,20 @@ class GroupEstimate:
         How one group's cells become an estimate.
     noisy : tuple of ndarray
         One array for each cell.
-    scale : Fraction
-        Of the noise on each.
+    noise : Noise
+        On each.
     value : ndarray
         The answers.
     """
 
     reading: Any
     noisy: tuple[NDArray[Any], ...]
-    scale: Fraction
+    noise: Noise
     value: Any
 
     def of(self, group: int) -> Any:
         """Return the estimate of one group."""
-        return self.reading.finish([int(cell[group]) for cell in self.noisy], self.scale)
+        return self.reading.finish([int(cell[group]) for cell in self.noisy], self.noise)
 
     def interval(self, level: float) -> tuple[Any, Any]:
         """Return the lower and upper ends, one place a group."""

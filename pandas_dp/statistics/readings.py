@@ -16,7 +16,7 @@ import numpy as np
 from pandas_dp.cells import mass
 from pandas_dp.domain import whole
 from pandas_dp.statistics.estimates import CountEstimate, ShareEstimate, SpreadEstimate, SumEstimate, nearest
-from pandas_dp.statistics.tails import mix_half_width
+from pandas_dp.statistics.noises import Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -27,27 +27,28 @@ if TYPE_CHECKING:
     from pandas_dp.domain import Domain
     from pandas_dp.keys import KeySet, PrivateKeys
     from pandas_dp.results import Estimate
+    from pandas_dp.statistics.noises import Noise
 
 __all__ = ["Count", "Mean", "Part", "Query", "Reading", "Spread", "Sum"]
 
 
-_ONE = Fraction(1)
+_ANY = Laplace(Fraction(1))
 _LARGE = 2**62
 
 
 class Reading(Protocol):
     """One answer, read from the noisy cells of a part."""
 
-    def finish(self, noisy: list[int], scale: Fraction) -> Estimate:
+    def finish(self, noisy: list[int], noise: Noise) -> Estimate:
         """Return the estimate."""
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the answers of many groups."""
 
-    def answer_scale(self, scale: Fraction) -> float:
+    def answer_scale(self, noise: Noise) -> float:
         """Return the scale of one cell's noise in the unit of the answer, or of its numerator."""
 
-    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:
         """Return the ± that can be told before the answer, None if that needs ``rows`` and there are none."""
 
 
@@ -115,21 +116,21 @@ class Count:
     mass: int = 1
     cells: int = 1
 
-    def finish(self, noisy: list[int], scale: Fraction) -> CountEstimate:
+    def finish(self, noisy: list[int], noise: Noise) -> CountEstimate:
         """Return the noisy count."""
-        return CountEstimate(tuple(noisy), self.mass, scale)
+        return CountEstimate(tuple(noisy), self.mass, noise)
 
     def values(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         """Return the noisy counts of many groups."""
         return whole(nearest(_sum(noisy, [1] * len(noisy)), self.mass))
 
-    def answer_scale(self, scale: Fraction) -> float:
+    def answer_scale(self, noise: Noise) -> float:
         """Return the noise's scale in rows."""
-        return float(scale / self.mass)
+        return noise.size / self.mass
 
-    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
         """Return the ±, which depends on nothing private."""
-        return self.finish([0] * self.cells, scale).half_width(level)
+        return self.finish([0] * self.cells, noise).half_width(level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +150,21 @@ class Sum:
             return cls(domain, (high, low), mass(cells))
         return cls(domain, (2 * high, high + low, 2 * low), 2 * mass(cells))
 
-    def finish(self, noisy: list[int], scale: Fraction) -> SumEstimate:
+    def finish(self, noisy: list[int], noise: Noise) -> SumEstimate:
         """Return the noisy sum."""
-        return SumEstimate(tuple(noisy), self.weights, self.mass, scale, self.domain)
+        return SumEstimate(tuple(noisy), self.weights, self.mass, noise, self.domain)
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the noisy sums of many groups; int64 where no sum of fewer than 2**31 rows could pass it, else float64."""
         return self.domain.decode_all_steps(_sum(noisy, self.weights), self.mass)
 
-    def answer_scale(self, scale: Fraction) -> float:
+    def answer_scale(self, noise: Noise) -> float:
         """Return the noise's scale in the column's unit, for the weightiest cell."""
-        return float(scale * max(map(abs, self.weights)) / self.mass) * float(self.domain.grid.unit)
+        return noise.size * (max(map(abs, self.weights)) / self.mass) * float(self.domain.grid.unit)
 
-    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
+    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:  # noqa: ARG002  (one signature for all)
         """Return the ±, which depends on nothing private."""
-        return self.finish([0] * len(self.weights), scale).half_width(level)
+        return self.finish([0] * len(self.weights), noise).half_width(level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +175,24 @@ class Mean:
     mass: int
     heights: tuple[float, ...] = (1.0, 0.0)
 
-    def finish(self, noisy: list[int], scale: Fraction) -> ShareEstimate:
+    def finish(self, noisy: list[int], noise: Noise) -> ShareEstimate:
         """Return the weighted share, between the bounds."""
-        return ShareEstimate(tuple(noisy), self.heights, scale, self.domain)
+        return ShareEstimate(tuple(noisy), self.heights, noise, self.domain)
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the means of many groups, inside the bounds."""
         return self.domain.decode_shares(_share(_present(noisy), self.heights))
 
-    def answer_scale(self, scale: Fraction) -> float:
+    def answer_scale(self, noise: Noise) -> float:
         """Return the scale of one cell's noise in the column's unit; the mean's is about a row count smaller."""
         width = self.domain.grid.last - self.domain.grid.first
-        return float(scale * width / self.mass) * float(self.domain.grid.unit)
+        return noise.size * (width / self.mass) * float(self.domain.grid.unit)
 
-    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:
         """Return the ± at either end of the bounds, where it is largest, for ``rows`` rows; None without them."""
         if rows is None:
             return None
-        return self.domain.decode_width(min(1.0, mix_half_width(self.heights, scale, level) / (float(rows) * self.mass)))
+        return self.domain.decode_width(min(1.0, noise.mix(self.heights, level) / (float(rows) * self.mass)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,25 +204,25 @@ class Spread:
     ddof: int = 1
     root: bool = False
 
-    def finish(self, noisy: list[int], scale: Fraction) -> SpreadEstimate:
+    def finish(self, noisy: list[int], noise: Noise) -> SpreadEstimate:
         """Return the estimate, never negative."""
-        return SpreadEstimate(tuple(noisy), self.mass, scale, self.domain, self.ddof, self.root)
+        return SpreadEstimate(tuple(noisy), self.mass, noise, self.domain, self.ddof, self.root)
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the spreads of many groups, each as one alone would be."""
         groups = zip(*(cell.tolist() for cell in noisy), strict=True)
-        return self.domain.collect([self.finish(list(cells), _ONE).value for cells in groups])
+        return self.domain.collect([self.finish(list(cells), _ANY).value for cells in groups])
 
-    def answer_scale(self, scale: Fraction) -> float:
+    def answer_scale(self, noise: Noise) -> float:
         """Return the scale of one cell's noise in the answer's unit; the answer's is about a row count smaller."""
         low, high = self.domain.ends()
-        return float(scale / self.mass) * float(high - low) ** (1 if self.root else 2)
+        return noise.size / self.mass * float(high - low) ** (1 if self.root else 2)
 
-    def half_width_before(self, scale: Fraction, level: float, rows: int | None) -> Any:
+    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:
         """Return the ± where it is largest, with all values at one bound; None without ``rows``."""
         if rows is None:
             return None
-        reach = min(0.5, mix_half_width([1.0], scale, level) / (float(rows) * self.mass))
+        reach = min(0.5, noise.half_width(level) / (float(rows) * self.mass))
         return self.domain.decode_width(math.sqrt(reach)) if self.root else self.domain.decode_square(reach)
 
 

@@ -20,18 +20,24 @@ __all__ = [
     "DELTA_MIN",
     "EPSILON_MAX",
     "EPSILON_MIN",
+    "RHO_MAX",
+    "RHO_MIN",
     "Amount",
     "Delta",
     "Epsilon",
+    "Rho",
     "as_delta",
     "as_epsilon",
     "as_fraction",
+    "as_rho",
     "checked_count",
 ]
 
 EPSILON_MIN = Fraction(1, 10**12)
 EPSILON_MAX = Fraction(10**6)
 DELTA_MIN = Fraction(1, 10**60)
+RHO_MIN = EPSILON_MIN**2 / 2
+RHO_MAX = EPSILON_MAX**2 / 2
 _MAX_BITS = 256  # of numerator and denominator: exact sums of longer ones would grow without use
 _PLACES = 30  # of a decimal, beyond which the fraction is shorter
 _NUMBER = re.compile(r"[+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?|\d{1,80}/\d{1,80}", re.ASCII)
@@ -98,7 +104,7 @@ class Epsilon(Amount):
 
     Examples
     --------
-    >>> from pandas_dp.accounting import Epsilon
+    >>> from pandas_dp.amounts import Epsilon
     >>> Epsilon("0.1") * 3 == Epsilon("0.3")
     True
     >>> Epsilon("0.2"), str(Epsilon(1) / 4), Epsilon(1, 3)
@@ -116,6 +122,13 @@ class Delta(Amount):
 
     __slots__ = ()
     symbol = "δ"
+
+
+class Rho(Amount):
+    """An exact amount of ρ, of zero-concentrated differential privacy."""
+
+    __slots__ = ()
+    symbol = "ρ"
 
 
 def _typed(other: Any) -> Any:
@@ -157,6 +170,14 @@ def as_delta(value: object, parameter: str = "delta") -> Delta:
     if not DELTA_MIN <= number < 1:
         raise ParameterError.number(parameter, f"between {float(DELTA_MIN):g} and 1, and far below one over the number of people")
     return Delta(_short(number, parameter))
+
+
+def as_rho(value: object, parameter: str = "rho") -> Rho:
+    """Convert a ρ exactly, or refuse it; it may be of the types that :func:`as_epsilon` takes, between ``RHO_MIN`` and ``RHO_MAX``."""
+    number = as_fraction(value, parameter)
+    if not RHO_MIN <= number <= RHO_MAX:
+        raise ParameterError.number(parameter, f"between {float(RHO_MIN):g} and {float(RHO_MAX):,.0f}")
+    return Rho(_short(number, parameter))
 
 
 @lru_cache(maxsize=1024, typed=True)

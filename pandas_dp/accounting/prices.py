@@ -1,0 +1,76 @@
+"""From the price that a call names to the noise it buys, and what is charged for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pandas_dp.accounting.accountants import ApproximateAccountant, ConcentratedAccountant, PureAccountant, root_down, root_up
+from pandas_dp.accounting.ledger import NO_DELTA, Cost
+from pandas_dp.amounts import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho
+from pandas_dp.errors import ParameterError
+
+__all__ = ["Account", "Strength", "as_optional_delta", "open_account", "strength_of"]
+
+Account = PureAccountant | ApproximateAccountant | ConcentratedAccountant
+_MECHANISMS = ("laplace", "gaussian")
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How much noise a query gets: for ε, or for ρ if it is Gaussian; and what that costs."""
+
+    epsilon: Fraction
+    rho: Fraction | None
+    cost: Cost
+
+
+def open_account(epsilon: object, delta: object, rho: object) -> Account:
+    """Return the account of a budget as it was typed."""
+    if (epsilon is None) == (rho is None):
+        raise ParameterError.budget_missing()
+    if rho is not None:
+        if as_optional_delta(delta):
+            raise ParameterError.number("delta", "left out where rho= is the budget")
+        return ConcentratedAccountant(as_rho(rho))
+    exact = as_optional_delta(delta)
+    return ApproximateAccountant(as_epsilon(epsilon), exact) if exact else PureAccountant(as_epsilon(epsilon))
+
+
+def as_optional_delta(delta: object) -> Delta:
+    """Convert a δ exactly, or 0 for none."""
+    return NO_DELTA if isinstance(delta, int) and delta == 0 and not isinstance(delta, bool) else as_delta(delta)
+
+
+def strength_of(account: Account, epsilon: object, rho: object, mechanism: object, queries: int | None) -> Strength:
+    """Return what a query may spend, by its own price or the equal share, and on which noise.
+
+    Raises
+    ------
+    ParameterError
+        For prices that this budget does not know, or none at all.
+    """
+    if mechanism is not None and mechanism not in _MECHANISMS:
+        raise ParameterError.choice("mechanism", _MECHANISMS)
+    concentrated = account.unit is Rho
+    if epsilon is None and rho is None:
+        if queries is None:
+            raise ParameterError.epsilon_missing()
+        share = account.share(queries)
+        epsilon, rho = (None, share) if concentrated else (share, None)
+    gaussian = (rho is not None) if mechanism is None else mechanism == "gaussian"
+    if isinstance(account, PureAccountant) and (gaussian or rho is not None):
+        raise ParameterError.pure_only()
+    if rho is not None:
+        amount = as_rho(rho)
+        nominal = Epsilon(root_up(2 * Fraction(amount)))
+        if gaussian:
+            return Strength(Fraction(nominal), Fraction(amount), Cost.gaussian(amount, nominal))
+        # Laplace noise for the largest ε whose square is within 2ρ; charged as typed.
+        exact = Epsilon(root_down(2 * Fraction(amount)))
+        return Strength(Fraction(exact), None, Cost(exact, NO_DELTA, amount))
+    called = as_epsilon(epsilon)
+    cost = Cost.laplace(called)
+    if gaussian:
+        return Strength(Fraction(called), Fraction(cost.rho), Cost.gaussian(cost.rho, called))
+    return Strength(Fraction(called), None, cost)

@@ -1,0 +1,66 @@
+"""How a frame comes under a session: checked, validated, given its handle.  The user's documentation is ``DataFrame.dp.protect``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pandas_dp import registry
+from pandas_dp.amounts import checked_count
+from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.schema import read_schema, validate
+
+if TYPE_CHECKING:
+    from pandas_dp.domain import ColumnFacts
+    from pandas_dp.session import Session
+
+__all__ = ["checked_name", "enter"]
+
+_ENFORCE = ("raise", "clamp")
+_DERIVED = ("follow", "refuse")
+
+
+def enter(
+    session: Session,
+    frame: pd.DataFrame,
+    *,
+    schema: object,
+    unit: Hashable | None,
+    max_rows: int | None,
+    name: str | None,
+    enforce: str,
+    derived: str,
+) -> pd.DataFrame:
+    """Register a frame under a session and return the protected copy."""
+    if not isinstance(frame, pd.DataFrame):
+        raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame", type(frame))
+    if unit is not None and (hasattr(unit, "__array__") or not isinstance(unit, Hashable)):
+        raise ParameterTypeError.wrong_kind("unit", "the name of a column or index level", type(unit))
+    if not isinstance(enforce, str) or enforce not in _ENFORCE:
+        raise ParameterError.choice("enforce", _ENFORCE)
+    if not isinstance(derived, str) or derived not in _DERIVED:
+        raise ParameterError.choice("derived", _DERIVED)
+    if (unit is None) != (max_rows is None):
+        raise ParameterError.unit_and_rows()
+    rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
+    label = checked_name(name) or session.name or "protected"
+    session.accountant.check_open()
+    facts: dict[Hashable, ColumnFacts] = {}
+    if schema is not None:
+        read, facts = read_schema(schema, frame.columns)
+        if enforce == "raise":
+            frame = validate(frame, read)
+    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
+
+
+def checked_name(name: object) -> str | None:
+    """Return a name that can be part of a handle, or refuse it."""
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise ParameterTypeError.wrong_kind("name", "a string", type(name))
+    if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
+        raise ParameterError.number("name", "a short, non-empty string without '#'")
+    return name
