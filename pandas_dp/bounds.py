@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["PerUnit", "domain_of", "exact_value", "per_unit_of"]
 
 _LARGEST = 2.0**900  # beyond, totals and noise could leave the range of a double
+_SQUARE = 2.0**500
 _NARROWEST = 2.0**-900  # below, the grid's spacing would be subnormal
 
 
@@ -73,6 +74,8 @@ def domain_of(statistic: str, column: Hashable, dtype: Any, facts: ColumnFacts |
         raise BoundsError.missing(column)
     plain = type(bounds[0]) in _PLAIN and type(bounds[1]) in _PLAIN
     grid = _plain_grid(column, kind, *bounds) if plain else _grid(column, kind, bounds)
+    if statistic == "var" and isinstance(grid, FloatGrid) and grid.upper - grid.lower > _SQUARE:
+        raise BoundsError.unusable(column, bounds, "overflow: for a variance they may be at most 2**500 apart")
     return Domain(column, kind, grid, bounds)
 
 
@@ -121,12 +124,14 @@ def per_unit_of(column: Hashable, dtype: Any, facts: ColumnFacts | None, given: 
     grid = _grid(column, replace(kind, smallest=-math.inf, largest=math.inf), pair)
     bounded = given is not None or kind.name == "bool" or (facts is not None and facts.both_bounds() is not None)
     rows = domain_of("sum", column, dtype, facts, given).grid if bounded else None
+    # Where 0 is no possible total, a unit's total may be clamped away from 0, further than its rows reach.
+    limited = bounded and all(sign * _exact(column, kind, pair, end) >= 0 for sign, end in zip((-1, 1), pair, strict=True))
     if kind.name in {"bool", "int", "timedelta"} and isinstance(grid, IntGrid) and not isinstance(rows, FloatGrid):
         if max(abs(grid.first), abs(grid.last)) >= _WHOLE:
             raise BoundsError.unusable(column, pair, "overflow: neither may exceed 2**60 in absolute value")
         if rows is None:
             rows = IntGrid(int(kind.smallest), int(kind.largest)) if kind.name == "int" else IntGrid(1 - 2**63, 2**63 - 1)
-        return PerUnit(Domain(column, kind, grid, pair), rows, grid.first, grid.last, _reach(rows) if bounded else None)
+        return PerUnit(Domain(column, kind, grid, pair), rows, grid.first, grid.last, _reach(rows) if limited else None)
     low, high = (float(_exact(column, kind, pair, end)) for end in pair)
     g = math.ldexp(1.0, max(math.frexp(high - low)[1] - 30, math.frexp(max(abs(low), abs(high)))[1] - 49))
     far = g * 2.0**50
@@ -135,7 +140,7 @@ def per_unit_of(column: Hashable, dtype: Any, facts: ColumnFacts | None, given: 
     if row_grid.first >= row_grid.last:
         raise BoundsError.unusable(column, pair, "do not fit the bounds of a row: they are too far from each other")
     first, last = (round(Fraction(end) / Fraction(g)) for end in (low, high))
-    return PerUnit(Domain(column, kind, FloatGrid.spaced(low, high, g), pair), row_grid, first, last, _reach(row_grid) if bounded else None)
+    return PerUnit(Domain(column, kind, FloatGrid.spaced(low, high, g), pair), row_grid, first, last, _reach(row_grid) if limited else None)
 
 
 _WHOLE = 2**60

@@ -98,7 +98,11 @@ class Domain:
     def decode_shares(self, shares: NDArray[np.float64]) -> Any:
         """Turn many heights into an array of the column's type."""
         if self.kind.name in {"datetime", "timedelta"}:
-            return pd.Series([self.decode_share(float(share)) for share in shares]).array
+            moments: list[Any] = [self.decode_share(float(share)) for share in shares]
+            if moments or self.kind.name == "timedelta":
+                return pd.Series(moments).array if moments else self.collect([])
+            none: Any = np.empty(0, dtype=f"datetime64[{self.kind.unit}]")
+            return pd.Series(none).array if self.kind.tz is None else pd.Series(none).dt.tz_localize(self.kind.tz).array
         low, high = self._float_ends()
         return np.clip(low + shares * (high - low), low, high)
 

@@ -22,24 +22,21 @@ def is_part_of(frame: pd.DataFrame | pd.Series[Any], kept: pd.DataFrame) -> bool
         return False
     if isinstance(frame, pd.Series):
         places = [place for place, name in enumerate(kept.columns) if name is frame.name or name == frame.name]
-        return len(places) == 1 and _same(frame, kept.iloc[:, places[0]])
+        return len(places) == 1 and _same(frame, kept.iloc[:, places[0]]) is True
     return bool(frame.columns.equals(kept.columns)) and all(
-        _same(frame.iloc[:, place], kept.iloc[:, place]) for place in range(kept.shape[1])
+        _same(frame.iloc[:, place], kept.iloc[:, place]) is not False for place in range(kept.shape[1])
     )
 
 
-def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
-    """Whether two columns are kept at the same place."""
+def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool | None:
+    """Whether two columns are kept at the same place; None if they do not say: a nullable boolean, whose own Series is refused therefore."""
     if one.dtype != other.dtype:
         return False
     first, second = one.array, other.array
     if first is second:
         return True
     places = [_place(array) for array in (first, second)]
-    if None not in places:
-        return bool(places[0] == places[1])
-    # A nullable boolean shows no address.  Of what else can be had from one, only a copy is equal whatever its values are.
-    return bool(one.equals(other))
+    return None if None in places else bool(places[0] == places[1])
 
 
 def _place(array: Any) -> Any:

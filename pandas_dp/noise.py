@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["fresh_token", "injected", "is_private", "random_bytes"]
+__all__ = ["fresh_secret", "fresh_token", "injected", "is_private", "random_bytes"]
 
 _BULK = 4096
 _source: ContextVar[Callable[[int], bytes] | None] = ContextVar("pandas_dp_noise_source", default=None)
@@ -45,6 +45,11 @@ def _bulk_bytes(count: int) -> bytes:
 def fresh_token() -> str:
     """Return eight random hexadecimal digits for a name; no secret, and never from an injected source, so that names stay unique."""
     return os.urandom(4).hex()
+
+
+def fresh_secret() -> bytes:
+    """Return a key for hashes, never from an injected source."""
+    return os.urandom(32)
 
 
 def is_private() -> bool:

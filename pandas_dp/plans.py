@@ -150,8 +150,9 @@ def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: 
 
 def _counts_units(query: Query, roster: Roster) -> bool:
     """Whether the numbers that are compared with the threshold are the answer."""
-    units = query.one_each is not None and query.one_each.column is None
-    return query.parts[0].cells == rows() and (units or roster.unit is None)
+    if query.parts[0].cells != rows() or (query.one_each is not None and query.one_each.column is not None):
+        return False
+    return query.one_each is not None or roster.unit is None
 
 
 def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[ColumnPart]:

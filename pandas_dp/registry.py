@@ -8,13 +8,14 @@ come of one.
 
 from __future__ import annotations
 
-import re
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from pandas_dp.accounting import lock
+from pandas_dp.content import HANDLE
 from pandas_dp.errors import AlreadyProtected, LineageError, NotProtected
 from pandas_dp.identity import is_part_of
 from pandas_dp.noise import fresh_token
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["IndexName", "Protected", "find", "forget", "named_sessions", "protected_by", "refuse_protected", "register", "require"]
 
 _KEY = "pandas_dp"
-_HANDLE = re.compile(r".+#[0-9a-f]{8}")
 
 
 class IndexName(str):
@@ -90,6 +90,10 @@ class Protected:
         The columns it had, which an error may name.
     kept : DataFrame or None
         With ``derived="refuse"``: the frame itself, shallow, to tell it from derived ones.
+    itself : weak reference or None
+        With ``derived="refuse"``: to what ``protect()`` returned.
+    adopted : bool
+        Whether it was derived, and taken back.
     """
 
     handle: str
@@ -98,10 +102,15 @@ class Protected:
     facts: dict[Hashable, ColumnFacts]
     columns: frozenset[Hashable]
     kept: pd.DataFrame | None = None
+    itself: weakref.ref[pd.DataFrame] | None = None
+    adopted: bool = False
 
     def check_derived(self, frame: pd.DataFrame | pd.Series[Any]) -> None:
         """Raise ``LineageError`` for a derived frame where these are refused."""
-        if self.kept is not None and not is_part_of(frame, self.kept):
+        if self.kept is None:
+            return
+        known = isinstance(frame, pd.Series) or (self.itself is not None and frame is self.itself())
+        if not known or not is_part_of(frame, self.kept):
             raise LineageError.derived()
 
 
@@ -161,16 +170,13 @@ def register(
     protected = frame.copy(deep=False)
     protected.index = _labelled(frame, handle, unit)
     protected.attrs = {**frame.attrs, _KEY: handle}
-    roster = Roster(protected, handle, unit, max_rows)
-    if adopted:
-        roster.forget_order(frame)
+    roster = Roster(protected, handle, unit, max_rows, adopted=adopted)
     columns = frozenset(frame.columns) if isinstance(frame, pd.DataFrame) else frozenset()
     with lock.LOCK:
         earlier = [
             known
             for known in protected_by(session)
-            if not keep
-            and known.kept is None
+            if not (keep or adopted or known.kept is not None or known.adopted)
             and (known.handle[:-8], known.columns, known.facts) == (handle[:-8], columns, facts)
             and known.roster.same_as(roster)
         ]
@@ -180,7 +186,8 @@ def register(
             protected.index = _labelled(frame, handle, unit)
             protected.attrs = {**frame.attrs, _KEY: handle}
         else:
-            _registry[handle] = Protected(handle, session, roster, facts, columns, protected.copy(deep=False) if keep else None)
+            kept, itself = (protected.copy(deep=False), weakref.ref(protected)) if keep else (None, None)
+            _registry[handle] = Protected(handle, session, roster, facts, columns, kept, itself, adopted)
     return protected
 
 
@@ -214,7 +221,7 @@ def _fresh_handle(label: str) -> str:
 
 def _is_unnamed(name: Hashable) -> bool:
     # A handle that no session of this process knows is a leftover of an earlier one.
-    return name is None or (isinstance(name, str) and bool(_HANDLE.fullmatch(name)))
+    return name is None or (isinstance(name, str) and bool(HANDLE.fullmatch(name)))
 
 
 def refuse_protected(frame: pd.DataFrame) -> None:

@@ -10,7 +10,6 @@ alone; what depends on units (:meth:`Selection.counted`) runs after it.  No mess
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -18,16 +17,16 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from pandas_dp.content import order_by_content
 from pandas_dp.errors import LineageError, ParameterError
-from pandas_dp.kinds import kind_of
-from pandas_dp.values import is_missing, number
+from pandas_dp.ranking import first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
-__all__ = ["Roster", "Selection", "first_rows"]
+__all__ = ["Roster", "Selection"]
 
 _BLOCK = 1 << 16
 _MISSING = -1
@@ -42,7 +41,7 @@ class Selection:
     units : ndarray of int64, or None
         The unit of each row, -1 where it is missing; None if each row is a unit of its own.
     places : ndarray of int64, or None
-        The place of each row in the protected frame; None if the rows have no labels any more.
+        The place of each row in the protected frame; None if the rows have no labels any more, or none that tell of one unit alone.
     max_rows : int
         How many rows of one unit count.
     """
@@ -70,99 +69,12 @@ class Selection:
     def order(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
         """Return the rank of each row, which among the rows of one unit depends on these alone."""
         if self.places is None or not _distinct(self.places):
-            return _order_by_content(frame, self.places)
+            return order_by_content(frame, self.places)
         return self.places
 
 
 def _distinct(places: NDArray[np.int64]) -> bool:
     return _increasing(places) or len(np.unique(places)) == len(places)
-
-
-def _order_by_content(frame: pd.DataFrame | pd.Series[Any], places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Return the rank of each row by place and then by a hash of its values; of rows of equal content it does not matter which counts."""
-    table = frame.to_frame() if isinstance(frame, pd.Series) else frame
-    content = np.zeros(len(table), dtype=np.uint64)
-    for place in range(table.shape[1]):
-        content = content * np.uint64(0x9E3779B97F4A7C15) + _hashes(table.iloc[:, place])
-    sorting = np.argsort(content) if places is None else np.lexsort((content, places))
-    order = np.empty(len(sorting), dtype=np.int64)
-    order[sorting] = np.arange(len(sorting))
-    return order
-
-
-def _hashes(series: pd.Series[Any]) -> NDArray[np.uint64]:
-    """Return a hash of each cell that depends on its value alone: not on the dtype, which one row can change for all.
-
-    Equal numbers are hashed alike, be they bool, int or float; all missing cells, too; texts by their characters.
-    """
-    kind = kind_of(series.dtype)
-    if kind is not None and kind.name in {"bool", "int", "float"} and isinstance(series.dtype, np.dtype):
-        values = series.to_numpy()
-        doubles = values.astype(np.float64)
-        rest = np.zeros(len(values), dtype=np.int64)
-        if values.dtype.kind in "iu" and values.dtype.itemsize == 8:  # noqa: PLR2004  (others fit a double)
-            inside = np.abs(doubles) < _EXACT
-            rest = np.where(inside, 0, (values.astype(np.uint64) - _as_uint64(doubles)).view(np.int64))
-        texts = np.zeros(len(values), dtype=np.uint64)
-    else:
-        cells = [_cell(cell) for cell in series.astype(object).array]
-        doubles = np.array([cell[0] for cell in cells], dtype=np.float64)
-        rest = np.array([cell[1] for cell in cells], dtype=np.int64)
-        texts = np.array([cell[2] for cell in cells], dtype=np.uint64)
-    doubles = np.where(np.isnan(doubles), np.nan, doubles + 0.0)  # one NaN, one zero
-    return _mixed(doubles.view(np.uint64)) + _mixed(rest.view(np.uint64) + np.uint64(1)) + texts
-
-
-_EXACT = 2.0**53
-
-
-def _as_uint64(doubles: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return whole doubles modulo 2**64."""
-    return np.array([int(double) % (1 << 64) for double in doubles.tolist()], dtype=np.uint64)
-
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix bits, one to one (the finaliser of SplitMix64)."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
-
-
-def _cell(cell: Any) -> tuple[float, int, int]:
-    """Return a cell as the nearest double, the rest of an integer, and a hash of what is no number."""
-    try:
-        if is_missing(cell):
-            return math.nan, 0, 0
-        double = number(cell)
-        if not math.isnan(double):
-            exact = isinstance(cell, (int, np.integer)) and math.isfinite(double)
-            rest = int(cell) - int(double) if exact else 0
-            return double, (rest + (1 << 63)) % (1 << 64) - (1 << 63), 0
-        text = cell if isinstance(cell, str) else f"{type(cell).__name__} {cell!r}"
-        return math.nan, 0, hash(text) % (1 << 64) | 1
-    except Exception:  # noqa: BLE001  (no value may raise)
-        return math.nan, 0, 0
-
-
-def first_rows(units: NDArray[np.int64], max_rows: int, order: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
-    """Mark the first ``max_rows`` rows of every unit by ``order``; rows without a unit (-1) are not marked.
-
-    Which rows of a unit are marked depends on that unit's rows and their order alone.
-    """
-    count = len(units)
-    row_bits = max(1, (count - 1).bit_length()) if count else 1
-    rows = np.flatnonzero(units >= 0)
-    if order is not None:
-        rows = rows[np.argsort(order[rows], kind="stable")]
-    packed = (units[rows] << row_bits) | np.arange(len(rows))
-    packed.sort()
-    codes = packed >> row_bits
-    starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1]))) if len(codes) else np.empty(0, np.int64)
-    sizes = np.diff(np.append(starts, len(codes)))
-    rank = np.arange(len(codes)) - np.repeat(starts, sizes)
-    marked = np.zeros(count, dtype=np.bool_)
-    marked[rows[packed[rank < max_rows] & ((1 << row_bits) - 1)]] = True
-    return marked
 
 
 class Roster:
@@ -178,9 +90,11 @@ class Roster:
         A column or index level; None if each row is a unit.
     max_rows : int
         How many rows of one unit count; 1 without a unit.
+    adopted : bool
+        Whether its rows may stand in an order that depends on others.
     """
 
-    def __init__(self, frame: pd.DataFrame, handle: str, unit: Hashable | None, max_rows: int) -> None:
+    def __init__(self, frame: pd.DataFrame, handle: str, unit: Hashable | None, max_rows: int, *, adopted: bool = False) -> None:
         names = list(frame.index.names)
         self.index = _level(frame, handle) if handle in names else frame.index
         self.names = list(self.index.names)
@@ -192,7 +106,8 @@ class Roster:
         self.unique = self._dense.unique if self._dense else _is_unique(self.index, unit)
         self._codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._units: pd.Index[Any] = pd.Index([])
-        self._places: NDArray[np.int64] | None = None
+        # Where the unit is part of the index, whether labels are unique depends on everybody; so do the positions in an adopted frame.
+        self._ordered = not adopted and unit not in names
         if unit is None:
             if not self.unique:
                 raise LineageError.not_unique()
@@ -235,12 +150,7 @@ class Roster:
             self._check_rows(labels)
             return Selection(None, None, 1)
         positions = np.arange(len(self._codes)) if labels.is_(self.index) else self._positions(labels)
-        places = positions if self._places is None else self._places[positions]
-        return Selection(self._codes[positions], places, self.max_rows)
-
-    def forget_order(self, frame: pd.DataFrame | pd.Series[Any]) -> None:
-        """Order the rows by their content from now on: those of an adopted frame may have been sorted in a way that depends on others."""
-        self._places = _order_by_content(frame)
+        return Selection(self._codes[positions], positions if self._ordered else None, self.max_rows)
 
     def _labels_in_index(self, frame: pd.DataFrame | pd.Series[Any]) -> pd.Index[Any] | None:
         """Find the row labels in the index, or in levels of it."""

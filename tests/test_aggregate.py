@@ -287,7 +287,7 @@ def test_refused(case):
 
 
 def test_preview():
-    """A preview has a ± for each answer; on a constant column at a bound it is the one that comes out, to a tenth."""
+    """A preview has a ± for each answer; on a constant column at a bound no wider one comes out than twice that."""
     df = protect(pd.DataFrame({"x": [0.0] * 1000}))
     before = df.dp.preview.agg({"x": ["mean", "var", "count"]}, bounds=(0, 1), epsilon=1, rows=1000).half_width
     after = df["x"].dp.agg(["mean", "var", "count"], bounds=(0, 1), epsilon=1)
@@ -295,7 +295,7 @@ def test_preview():
     assert list(before) == [("x", "mean"), ("x", "var"), ("x", "count")]
     assert after.index.tolist() == ["mean", "var", "count"]
     assert before["x", "count"] == widths["count"]
-    assert before["x", "mean"] == pytest.approx(widths["mean"], rel=0.5)
+    assert widths["mean"] <= 2.1 * before["x", "mean"]
     assert df["x"].dp.preview.agg("var", bounds=(0, 1), epsilon=1, rows=1000).half_width == before["x", "var"]
 
 
@@ -315,3 +315,41 @@ def test_utility_of_a_standard_deviation():
     exact = raw["x"].std()
     errors = [series.dp.agg("std", bounds=(18, 65), epsilon=0.1) - exact for _ in range(1000)]
     assert 0.02 < math.sqrt(np.mean(np.square(errors))) < 0.04
+
+
+def test_counts_of_groups_never_wrap():
+    """A count read from the cells of a variance is right whatever the grid: no product leaves 64 bits (100 releases of 16 rows)."""
+    df = protect(pd.DataFrame({"x": [0.5] * 16, "n": [2**31] * 16, "g": True}))
+    for _ in range(100):
+        found = df.dp.groupby("g").agg(
+            {"x": ["count", "var"], "n": ["count", "var"]}, bounds={"x": (0.0, 1.0), "n": (0, 2**32)}, epsilon=40
+        )
+        assert found["x", "count"].between(-10, 30).all()
+        assert found["n", "count"].between(-10, 30).all()
+
+
+def test_variances_that_overflow_are_refused():
+    """Bounds whose square no double holds are an error about the bounds; a standard deviation of them is answered."""
+    df = protect(pd.DataFrame({"x": [1.0]}))
+    for ask in (df.dp.agg, df.dp.preview.agg):
+        with pytest.raises(pandas_dp.BoundsError, match="2\\*\\*500"):
+            ask("var", bounds=(0, 1e155), epsilon=1)
+    assert df.dp.agg({"x": "std"}, bounds=(0, 1e155), epsilon=1)["x"] >= 0
+
+
+def test_columns_nobody_typed_are_not_named():
+    """A column that get_dummies named after a person is not written into the ledger by agg of all columns."""
+    raw = pd.DataFrame({"x": [1.0, 2.0], "name": ["Alice Secret", "Bob"]})
+    df = protect(raw)
+    wide = pd.concat([df[["x"]], pd.get_dummies(df["name"])], axis=1)
+    wide.dp.agg("mean", bounds=(0, 1), epsilon=1)
+    assert "Alice" not in df.dp.session.ledger["query"].iloc[-1]
+    wide.dp.agg({"Alice Secret": "mean"}, bounds=(0, 1), epsilon=1)
+    assert "Alice" in df.dp.session.ledger["query"].iloc[-1], "here it was typed"
+
+
+def test_previews_of_times_can_be_read():
+    """The repr of a preview shows durations."""
+    df = protect(pd.DataFrame({"t": pd.to_datetime(["2024-01-01"]), "d": pd.to_timedelta([1], unit="h")}))
+    assert "days" in repr(df.dp.preview.mean("t", bounds=("2024-01-01", "2024-12-31"), epsilon=1, rows=100))
+    assert "days" in repr(df.dp.preview.agg({"d": ["sum", "std"]}, bounds=(pd.Timedelta(0), pd.Timedelta("10D")), epsilon=1, rows=100))

@@ -134,10 +134,7 @@ def test_what_remains_can_be_spent(name):
             if spent != "0":
                 account.charge(Cost.laplace(Epsilon(spent)), **ENTRY)
             rest = Fraction(account.remaining) * (1 + Fraction(more, 10**6))
-            if name == "concentrated":
-                cost = Cost.gaussian(Rho(rest), Epsilon(root_up(2 * rest)))
-            else:
-                cost = Cost.laplace(Epsilon(rest))
+            cost = Cost.gaussian(Rho(rest), Epsilon(root_up(2 * rest))) if name == "concentrated" else Cost.laplace(Epsilon(rest))
             if more:
                 with pytest.raises(BudgetExhausted):
                     account.charge(cost, **ENTRY)
@@ -296,7 +293,7 @@ def test_a_block_limits_and_gives_back():
         assert session.remaining == Fraction(3, 10)
         df.dp.count(epsilon=0.1)
         with session.allocate(epsilon=0.15):
-            with pytest.raises(BudgetExhausted, match="ε=0.15 of this session's ε=0.15 is left"):
+            with pytest.raises(BudgetExhausted, match=r"ε=0\.15 of this session's ε=0\.15 is left"):
                 df.dp.count(epsilon=0.2)
             df.dp.count(epsilon=0.1)
         assert session.remaining == Fraction(1, 10)
@@ -335,7 +332,7 @@ def test_blocks_in_other_budgets():
     df = frame(rho=0.1)
     with df.dp.session.allocate(rho=0.02):
         df.dp.count(rho=0.02)
-        with pytest.raises(BudgetExhausted, match="ρ=0.01"):
+        with pytest.raises(BudgetExhausted, match=r"ρ=0\.01"):
             df.dp.count(rho=0.01)
     df = frame(epsilon=1, delta=1e-6)
     with df.dp.session.allocate(epsilon=0.3):

@@ -56,7 +56,8 @@ def test_orders_that_depend_on_everybody(order):
 def test_which_rows_of_a_unit_count_does_not_depend_on_other_units(order, layout):
     """Rule: whatever the order at hand, the rows of a unit that count are its first in the protected frame; a neighbour changes its own alone."""
     sums = [total(ORDERS[order](protect(LAYOUTS[layout](frame), unit="u", max_rows=1))) for frame in neighbours()]
-    assert sums == [0, 0]  # everybody's first row has x = 0
+    assert sums[0] == sums[1]
+    assert layout == "level" or sums == [0, 0]  # everybody's first row has x = 0; with the unit as a level, the content decides
 
 
 @pytest.mark.parametrize("order", ORDERS)

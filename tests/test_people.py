@@ -34,7 +34,7 @@ def stays(rows=4000, people=600, seed=0):
 
 
 def first(frame, max_rows):
-    return frame.groupby("who").head(max_rows)
+    return frame.groupby("who", observed=True).head(max_rows)
 
 
 @pytest.mark.parametrize("max_rows", [1, 3, 1000])
@@ -158,6 +158,18 @@ def test_max_groups_needs_a_unit():
         with pytest.raises(ParameterError, match="max_groups"):
             df.dp.groupby("ward", keys=WARDS, max_groups=wrong)
     assert df.dp.session.spent == 0
+
+
+@pytest.mark.parametrize(("per_unit", "scale"), [((1000, 2000), 2000), ((-9, -5), 9), ((0, 2000), 3), ((-1, 2000), 3)])
+def test_totals_that_cannot_be_zero(per_unit, scale, monkeypatch):
+    """Clamping away from 0 makes a unit's total larger than its rows: rows' bounds make the noise smaller only where 0 is a possible total."""
+    whole = pd.DataFrame({"who": [1, 2, 2], "flag": [True, False, True]})
+    with silent_noise(monkeypatch) as seen:
+        for frame in (whole, whole[whole["who"] != 1]):
+            protect(frame, unit="who", max_rows=3).dp.sum("flag", per_unit=per_unit, epsilon=1)
+    (left, scales), (right, _) = seen
+    assert scales == [scale]
+    assert abs(left[0] - right[0]) <= scale
 
 
 HUGE = {

@@ -104,21 +104,26 @@ def _values(series: pd.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
 
 
 def _distinct(cells: Iterable[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the distinct texts, or whole numbers, among cells: nothing else is a key."""
+    """Return the distinct texts, whole numbers or booleans among cells: nothing else is a key."""
     keys = [_key(cell) for cell in cells]
-    names = sorted({key for key in keys if key is not None}, key=lambda key: (isinstance(key, str), key))
+    names = sorted({key for key in keys if key is not None})
     places = {key: place for place, key in enumerate(names)}
-    return names, np.fromiter((places.get(key, len(names)) for key in keys), dtype=np.int64, count=len(keys))
+    return [name for _, name in names], np.fromiter(
+        (len(names) if key is None else places[key] for key in keys), dtype=np.int64, count=len(keys)
+    )
 
 
-def _key(cell: Any) -> Any:
+def _key(cell: Any) -> tuple[int, Any] | None:
+    """Return a key with its kind, so that True and 1 are two; None for what is none."""
     try:
         if isinstance(cell, str):
             text = str.__str__(cell)
             text.encode()
-            return text
-        if isinstance(cell, (int, np.integer)) and not isinstance(cell, (bool, np.bool_)):
-            return int(cell)
+            return 2, text
+        if isinstance(cell, (bool, np.bool_)):
+            return 0, bool(cell)
+        if isinstance(cell, (int, np.integer)):
+            return (1, int(cell)) if -_INT64 <= int(cell) < _INT64 else None
     except Exception:  # noqa: BLE001  (half a character, or whatever a cell does when it is looked at)
         return None
     return None

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_dp.engines import Groups
 from pandas_dp.engines.kernel import BLOCK, steps_of
 from pandas_dp.engines.pandas import column_of, present, read_column
-from pandas_dp.units import first_rows
+from pandas_dp.ranking import first_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

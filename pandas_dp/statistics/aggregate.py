@@ -80,7 +80,8 @@ def aggregate(
             labels, functions = [column for column, _, _ in asked], tuple(f for _, f, _ in asked) if isinstance(func, list) else None
     if not asked:
         raise AggregationError.nothing(FUNCTIONS)
-    parts, order, text = _parts(frame, asked, bounds)
+    typed = func is None or isinstance(func, dict) or isinstance(bounds, dict) or single or isinstance(selected, list)
+    parts, order, text = _parts(frame, asked, bounds, typed=typed)
     return Query(f"agg({text})", parts, None if labels is None else tuple(labels), functions, order=order)
 
 
@@ -112,7 +113,7 @@ def _all(frame: PublicFrame, functions: list[str], bounds: Any) -> list[Hashable
     return [column for column in chosen[0] if all(column in columns for columns in chosen[1:])]
 
 
-def _parts(frame: PublicFrame, asked: Asked, bounds: Any) -> tuple[tuple[Part, ...], tuple[int, ...], str]:
+def _parts(frame: PublicFrame, asked: Asked, bounds: Any, *, typed: bool) -> tuple[tuple[Part, ...], tuple[int, ...], str]:
     """Return one part for each column, where each answer stands among their readings, and the text."""
     columns = list(dict.fromkeys(column for column, _, _ in asked))
     parts, texts = [], []
@@ -124,7 +125,7 @@ def _parts(frame: PublicFrame, asked: Asked, bounds: Any) -> tuple[tuple[Part, .
         parts.append(part)
         places.extend((column, function) for function in functions)
         within = "" if domain is None else f" in [{domain.bounds[0]}, {domain.bounds[1]}]"
-        texts.append(f"{column!r}{within}: {', '.join(functions)}")
+        texts.append(f"{frame.shown(column, typed=typed)}{within}: {', '.join(functions)}")
     order = tuple(places.index((column, function)) for column, function, _ in asked)
     return tuple(parts), order, "; ".join(texts)
 

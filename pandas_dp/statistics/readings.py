@@ -122,7 +122,8 @@ class Count:
 
     def values(self, noisy: list[NDArray[Any]]) -> NDArray[Any]:
         """Return the noisy counts of many groups."""
-        return whole(nearest(_sum(noisy, [1] * len(noisy)), self.mass))
+        total = _sum(noisy, [1] * len(noisy))
+        return whole(total if self.mass == 1 else nearest(total.astype(object), self.mass))
 
     def answer_scale(self, noise: Noise) -> float:
         """Return the noise's scale in rows."""
