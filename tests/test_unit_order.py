@@ -165,6 +165,7 @@ class Shy:
     """Refuses to be looked at."""
 
     def __repr__(self):
+        """Fail."""
         raise RuntimeError("SECRET-42")
 
     __eq__ = __hash__ = lambda self, *other: 1 / 0
