@@ -38,6 +38,7 @@ __all__ = [
     "signed_sum",
     "spread_cells",
     "squared_sensitivity",
+    "top_of",
     "unit_sensitivity",
 ]
 
@@ -150,6 +151,11 @@ def _bits(number: float) -> int:
 
 
 Grid = IntGrid | FloatGrid
+
+
+def top_of(grid: Grid) -> int:
+    """Return how many steps the bounds are apart."""
+    return grid.last - grid.first
 
 
 @dataclass(frozen=True, slots=True)

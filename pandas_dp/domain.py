@@ -114,6 +114,34 @@ class Domain:
         low, high = self._float_ends()
         return share * (high - low)
 
+    def decode_height(self, height: int, *, whole: bool) -> Any:
+        """Turn a number of steps above the lower bound into the column's type; of integers a float unless ``whole``."""
+        steps = self.grid.first + height + self.grid.offset
+        if self.kind.name == "datetime":
+            return timestamp(steps, self.kind)
+        if self.kind.name == "timedelta":
+            return _timedelta(steps, self.kind.unit)
+        if isinstance(self.grid, IntGrid):
+            return steps if whole else float(steps)
+        return min(max(steps * self.grid.g, self.grid.lower), self.grid.upper)
+
+    def decode_span(self, steps: int) -> Any:
+        """Turn a distance in steps into a float or Timedelta."""
+        if self.kind.name in {"datetime", "timedelta"}:
+            return _timedelta(steps, self.kind.unit)
+        return float(steps) if isinstance(self.grid, IntGrid) else steps * self.grid.g
+
+    def collect_points(self, values: list[Any], *, span: bool, whole: bool) -> Any:
+        """Return points, or distances, of the column as an array of a dtype that does not depend on them."""
+        if self.kind.name in {"datetime", "timedelta"}:
+            if span or self.kind.name == "timedelta":
+                return self.collect(values)
+            return pd.Series(values).array if values else self.decode_shares(np.empty(0))
+        if whole and isinstance(self.grid, IntGrid):
+            small = max(abs(self.grid.first), abs(self.grid.last)) < _LIMIT
+            return np.array(values, dtype=np.int64 if small else np.float64)
+        return np.array(values, dtype=np.float64)
+
     def decode_square(self, share: float) -> float:
         """Turn a part of the squared distance between the bounds into a float."""
         low, high = self._float_ends()

@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pandas_dp.amounts import EPSILON_MAX, EPSILON_MIN, Epsilon
+from pandas_dp.accounting.accountants import root_down
+from pandas_dp.amounts import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
 from pandas_dp.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
 from pandas_dp.errors import ParameterError, ParameterTypeError
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.results import check_level
 from pandas_dp.samplers.threshold import key_threshold
-from pandas_dp.statistics.noises import Gaussian, Laplace
+from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
 
 if TYPE_CHECKING:
     from pandas_dp.accounting import Cost
+    from pandas_dp.accounting.prices import Strength
     from pandas_dp.cells import Cell
     from pandas_dp.session import Session
-    from pandas_dp.statistics.readings import Query, Reading
+    from pandas_dp.statistics.readings import Part, Query, Reading
     from pandas_dp.units import Roster
 
 __all__ = ["ColumnPart", "Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "widths"]
@@ -82,9 +84,18 @@ class Price:
 class ColumnPart:
     """One column's share of a release: its cells, the noise on each, and what is read from them."""
 
-    cells: tuple[Cell, ...]
-    readings: tuple[Reading, ...]
-    noise: Laplace | Gaussian
+    part: Part
+    noise: Laplace | Gaussian | Exponential
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells."""
+        return self.part.cells
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The readings."""
+        return self.part.readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +139,30 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
         price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, size))
-    strength = session.price(price.epsilon, price.rho, price.mechanism)
+    strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=all(part.order is not None for part in query.parts))
     if isinstance(query.keys, PrivateKeys):
         return _with_private_keys(query, query.keys, session, strength.cost, roster)
     parts = _parts(query, strength.epsilon, strength.rho, roster.max_rows)
-    return Plan(strength.cost, parts[0].noise.mechanism, parts)
+    mechanisms = dict.fromkeys(part.noise.mechanism for part in parts)
+    return Plan(_cost(strength, parts), ", ".join(mechanisms), parts)
+
+
+def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
+    """Add up what the parts cost: ε²/2 of ρ for Laplace noise, ε²/8 for a choice, as :class:`pandas_dp.accounting.Cost` has it."""
+    whole = sum((part.part.weight for part in parts), Fraction(0))
+    if strength.rho is not None:
+        pure = all(isinstance(part.noise, Exponential) for part in parts)
+        epsilon = (
+            sum((part.noise.epsilon for part in parts if isinstance(part.noise, Exponential)), Fraction(0))
+            if pure
+            else strength.cost.epsilon
+        )
+        return replace(strength.cost, epsilon=Epsilon(epsilon), pure=pure)
+    if strength.cost.rho != Fraction(strength.epsilon) ** 2 / 2:
+        return strength.cost  # named by ρ
+    shares = [(part.part.weight / whole * strength.epsilon, isinstance(part.noise, Exponential)) for part in parts]
+    rho = sum((share * share / (8 if chosen else 2) for share, chosen in shares), Fraction(0))
+    return replace(strength.cost, rho=Rho(rho))
 
 
 def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
@@ -150,24 +180,31 @@ def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: 
 
 def _counts_units(query: Query, roster: Roster) -> bool:
     """Whether the numbers that are compared with the threshold are the answer."""
-    if query.parts[0].cells != rows() or (query.one_each is not None and query.one_each.column is not None):
+    if query.distinct is not None or query.parts[0].cells != rows() or (query.one_each is not None and query.one_each.column is not None):
         return False
     return query.one_each is not None or roster.unit is None
 
 
 def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[ColumnPart]:
-    """Divide ε, or for Gaussian noise ρ, equally over the columns."""
+    """Divide ε, or for Gaussian noise ρ, over the parts by their weights."""
     apart = query.one_each is not None
     records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
-    count = len(query.parts)
+    whole = sum((part.weight for part in query.parts), Fraction(0))
     parts = []
     for part in query.parts:
-        noise: Laplace | Gaussian
-        if rho is None:
-            noise = Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) * count / epsilon)
+        share = part.weight / whole
+        noise: Laplace | Gaussian | Exponential
+        if part.order is not None:
+            noise = Exponential(epsilon * share if rho is None else root_down(8 * rho * share), max_rows)
+        elif part.moments is not None:
+            if rho is not None:
+                raise ParameterError.laplace_only("a matrix of moments")
+            noise = Laplace(Fraction(max_rows * part.moments.design.sensitivity) / (epsilon * share))
+        elif rho is None:
+            noise = Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / (epsilon * share))
         else:
-            noise = Gaussian(squared_sensitivity(part.cells, max_rows, records, part.row_limit, apart=apart) * count / (2 * rho))
-        parts.append(ColumnPart(part.cells, part.readings, noise))
+            noise = Gaussian(squared_sensitivity(part.cells, max_rows, records, part.row_limit, apart=apart) / (2 * rho * share))
+        parts.append(ColumnPart(part, noise))
     return parts
 
 

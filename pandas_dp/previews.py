@@ -81,8 +81,8 @@ class Preview:
 
 
 def _margin_text(width: Any) -> str:
-    if not isinstance(width, (int, float)):
-        return f"±{width}"
+    if type(width) not in {int, float}:
+        return f"±{width}"  # a duration, or ranks
     return "±" + (plus_minus(0, width) if isinstance(width, int) else plus_minus(0.0, width)).rsplit("±", 1)[1].strip()
 
 

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from pandas_dp.cells import OneEach, rows
+from pandas_dp.cells import OneEach, rows, top_of
+from pandas_dp.engines.gram import gram
 from pandas_dp.engines.grouping import group_codes
 from pandas_dp.engines.observed import observed
-from pandas_dp.engines.pandas import totals
-from pandas_dp.engines.people import one_record_each, within_groups
+from pandas_dp.engines.pandas import column_of, totals
+from pandas_dp.engines.people import heights_of, one_record_each, within_groups
 from pandas_dp.errors import ComputationFailed
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.noise import is_private
@@ -34,8 +35,9 @@ from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
 from pandas_dp.results import Release
 from pandas_dp.samplers.laplace import discrete_laplace
+from pandas_dp.samplers.quantiles import private_extreme, private_quantiles
 from pandas_dp.statistics.estimates import GroupEstimate
-from pandas_dp.statistics.noises import Gaussian, Laplace
+from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +45,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.engines import Groups
+    from pandas_dp.keys import KeySet
     from pandas_dp.plans import Plan, Price, Showing
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
-    from pandas_dp.statistics.readings import Query
+    from pandas_dp.statistics.readings import Moments, OrderChoice, Query
     from pandas_dp.units import Selection
 
 __all__ = ["Source", "answer", "base_of", "query_of"]
@@ -126,6 +129,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> 
             private,
             index,
             query.functions,
+            query.square,
         )
         value = release.value
     if release is None:
@@ -147,22 +151,76 @@ def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tup
             return [GroupEstimate(part.readings[0], (counts,), plan.showing.noise, part.readings[0].values([counts]))], index
     elif query.keys is not None and not isinstance(query.keys, PrivateKeys):
         groups, index = group_codes(frame, query.keys), query.keys.index
-    if query.max_groups is not None and groups is not None and plan.showing is None:
-        counted = _within(frame, groups, query.max_groups, selection, counted)
-    if query.one_each is not None:
-        frame, groups = one_record_each(frame, query.one_each, groups, *_people(frame, selection, counted))
-        counted = None
+    frame, groups, counted = _records(frame, query, selection, groups, counted, limited=plan.showing is not None)
     exact = totals(frame, [cell for part in plan.parts for cell in part.cells], by=groups, unit=counted)
     estimates: list[Estimate] = []
     for part in plan.parts:
-        noise = _sampler(part.noise)
+        if isinstance(part.noise, Exponential):
+            noisy = _chosen(frame, part.part.order, part.noise, groups, counted)
+        elif part.part.moments is not None:
+            noisy = _moments(frame, part.part.moments, _sampler(part.noise), counted)
+        else:
+            noise = _sampler(part.noise)
+            noisy = [exact.pop(0) + noise.draw() if groups is None else _add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
         if groups is None:
-            noisy = [exact.pop(0) + noise.draw() for _ in part.cells]
             estimates.extend(reading.finish(noisy, part.noise) for reading in part.readings)
         else:
-            arrays = [_add(exact.pop(0), noise.draws(groups.size)) for _ in part.cells]
-            estimates.extend(GroupEstimate(reading, tuple(arrays), part.noise, reading.values(arrays)) for reading in part.readings)
+            estimates.extend(GroupEstimate(reading, tuple(noisy), part.noise, reading.values(noisy)) for reading in part.readings)
     return estimates, index
+
+
+def _records(
+    frame: Any, query: Query, selection: Selection, groups: Groups | None, counted: NDArray[np.bool_] | None, *, limited: bool
+) -> tuple[Any, Groups | None, NDArray[np.bool_] | None]:
+    """Return the records that are counted: rows, or one for each unit and group, or one for each key."""
+    if query.max_groups is not None and groups is not None and not limited:
+        counted = _within(frame, groups, query.max_groups, selection, counted)
+    if query.distinct is not None:
+        return _occurring(frame, query.distinct, counted), None, None
+    if query.one_each is not None:
+        return *one_record_each(frame, query.one_each, groups, *_people(frame, selection, counted)), None
+    return frame, groups, counted
+
+
+def _occurring(frame: Any, keys: KeySet, counted: NDArray[np.bool_] | None) -> pd.DataFrame:
+    """Return a frame with one row for each key that a counted row has."""
+    groups = group_codes(frame, keys)
+    codes = groups.codes if counted is None else groups.codes[counted]
+    occurring = int(np.count_nonzero(np.bincount(codes, minlength=groups.size + 1)[: groups.size]))
+    return pd.DataFrame({"total": np.zeros(occurring, dtype=np.int64)})
+
+
+def _chosen(
+    frame: Any, choice: OrderChoice | None, noise: Exponential, groups: Groups | None, counted: NDArray[np.bool_] | None
+) -> list[Any]:
+    """Choose points by rank: ints, or arrays with a place for each group."""
+    if choice is None:
+        return []
+    heights, there = heights_of(column_of(frame, choice.column), choice.grid)
+    rows = np.flatnonzero(there if counted is None else there & counted)
+    top = top_of(choice.grid)
+    values = heights[rows] if top >= _WIDE else heights[rows].view(np.int64)
+
+    def points(own: NDArray[Any]) -> list[int]:
+        if choice.extreme is not None:
+            return [private_extreme(own, top, noise.epsilon, noise.records, largest=choice.extreme == "max")]
+        return private_quantiles(own, top, choice.quantiles, noise.epsilon, noise.records)
+
+    if groups is None:
+        return points(values)
+    codes = groups.codes[rows]
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(groups.size + 1))
+    found = [points(values[order[ends[group] : ends[group + 1]]]) for group in range(groups.size)]
+    return [np.array(column, dtype=object) for column in zip(*found, strict=True)] or [np.empty(0, dtype=object)] * max(
+        1, len(choice.quantiles)
+    )
+
+
+def _moments(frame: Any, moments: Moments, noise: Any, counted: NDArray[np.bool_] | None) -> list[int]:
+    """Add noise to the cells of a matrix of second moments."""
+    count, sums, products = gram(frame, moments.columns, moments.grids, counted)
+    return [total + noise.draw() for total in moments.design.totals(count, sums, products)]
 
 
 def _sampler(noise: Laplace | Gaussian) -> Any:

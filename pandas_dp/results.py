@@ -67,6 +67,8 @@ class Release:
         The groups of a grouped answer.
     functions : tuple of str or None
         What each answer is, where columns have several.
+    square : bool
+        Whether the answer is a matrix of columns by columns.
     """
 
     number: int
@@ -79,6 +81,7 @@ class Release:
     private: bool
     index: pd.Index[Any] | None = None
     functions: tuple[str, ...] | None = None
+    square: bool = False
 
     @property
     def epsilon(self) -> Epsilon:
@@ -121,6 +124,9 @@ class Release:
 
     def _shaped(self, values: list[Any]) -> Any:
         """Return one value per estimate in the shape of the answer."""
+        if self.square:
+            names = pd.Index(list(self.columns or ()), tupleize_cols=False)
+            return pd.DataFrame(values[0], index=names, columns=names)
         if self.columns is None:
             return values[0] if self.index is None else pd.Series(values[0], index=self.index)
         if self.index is not None:
@@ -143,14 +149,13 @@ class Release:
         """Return the query, its answer and its price."""
         if self.index is not None:
             answer = f"{len(self.index)} groups"
+        elif self.square:
+            answer = f"{len(self.columns or ())} columns by as many"
         elif self.columns is None:
-            answer = plus_minus(self.estimates[0].value, self.half_width())
+            answer = _shown(self.estimates[0])
         else:
             names = self.columns if self.functions is None else [f"{a} {b}" for a, b in zip(self.columns, self.functions, strict=True)]
-            answer = ", ".join(
-                f"{name}: {plus_minus(estimate.value, estimate.half_width(0.95))}"
-                for name, estimate in zip(names, self.estimates, strict=True)
-            )
+            answer = ", ".join(f"{name}: {_shown(estimate)}" for name, estimate in zip(names, self.estimates, strict=True))
         note = "" if self.private else ", repeatable noise: not private"
         return f"<Release {self.number}: {self.query} = {answer} for {self.cost.named!r}{note}>"
 
@@ -176,7 +181,7 @@ class _Noisy:
 
     def __repr__(self) -> str:
         """Return the answer with its 95 % margin, such as ``38.72 ± 0.41``."""
-        return plus_minus(self, self.release.half_width())
+        return _shown(self.release.estimates[0])
 
     def __copy__(self) -> _Noisy:
         """Return the same, immutable number."""
@@ -231,6 +236,12 @@ class NoisyFloat(_Noisy, float):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle with the release."""
         return NoisyFloat, (float(self), self.release)
+
+
+def _shown(estimate: Any) -> str:
+    """Return a value with its ±, in whatever unit that is."""
+    own = getattr(estimate, "shown", None)
+    return plus_minus(estimate.value, estimate.half_width(0.95)) if own is None else str(own())
 
 
 def _carry(value: Any, release: Release) -> Any:

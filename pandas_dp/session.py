@@ -294,9 +294,9 @@ class Session:
         self._accountant.close()
         registry.forget(self)
 
-    def price(self, epsilon: object, rho: object, mechanism: object) -> Strength:
-        """Return what a query may spend, by its own price or the equal share, and on which noise."""
-        return strength_of(self._accountant, epsilon, rho, mechanism, self._queries)
+    def price(self, epsilon: object, rho: object, mechanism: object, *, chosen: bool = False) -> Strength:
+        """Return what a query may spend, by its own price or the equal share, and on which noise, or on a choice."""
+        return strength_of(self._accountant, epsilon, rho, mechanism, self._queries, chosen=chosen)
 
     def query_delta(self, delta: object | None) -> Delta:
         """Return the δ of a query that selects private keys: its own, or a share of half the session's, or else a tenth of it."""

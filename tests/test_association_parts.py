@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from pandas_dp.bounds import domain_of
 from pandas_dp.cells import FloatGrid, IntGrid
+from pandas_dp.designs import Design, _forms, l1_bound, shift_of, tops_of
 from pandas_dp.domain import ColumnFacts
-from pandas_dp.engines.gram import Design, _forms, gram, l1_bound, shift_of, tops_of
+from pandas_dp.engines.gram import gram
 from pandas_dp.samplers.laplace import discrete_laplace
-from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate, many_half_width
+from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate
+from pandas_dp.statistics.reach import many_half_width
 from pandas_dp.values import number
 
 TENS = FloatGrid.between(-3.0, 10.0)

@@ -42,7 +42,9 @@ def as_optional_delta(delta: object) -> Delta:
     return NO_DELTA if isinstance(delta, int) and delta == 0 and not isinstance(delta, bool) else as_delta(delta)
 
 
-def strength_of(account: Account, epsilon: object, rho: object, mechanism: object, queries: int | None) -> Strength:
+def strength_of(
+    account: Account, epsilon: object, rho: object, mechanism: object, queries: int | None, *, chosen: bool = False
+) -> Strength:
     """Return what a query may spend, by its own price or the equal share, and on which noise.
 
     Raises
@@ -58,6 +60,8 @@ def strength_of(account: Account, epsilon: object, rho: object, mechanism: objec
             raise ParameterError.epsilon_missing()
         share = account.share(queries)
         epsilon, rho = (None, share) if concentrated else (share, None)
+    if chosen and mechanism is not None:
+        raise ParameterError.chosen()
     gaussian = (rho is not None) if mechanism is None else mechanism == "gaussian"
     if isinstance(account, PureAccountant) and (gaussian or rho is not None):
         raise ParameterError.pure_only()

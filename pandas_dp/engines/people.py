@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.cells import Grid, OneEach
 
-__all__ = ["one_record_each", "within_groups"]
+__all__ = ["heights_of", "one_record_each", "within_groups"]
 
 _FLAGS = 1 << 27  # pairs of unit and group, up to which each has a place in a table
 _HALF = 31
@@ -64,7 +64,7 @@ def one_record_each(
     chosen = counted if groups is None else counted & (groups.codes < size)
     heights = None
     if each.grid is not None:
-        heights, present_rows = _heights(column_of(frame, column), each.grid)
+        heights, present_rows = heights_of(column_of(frame, column), each.grid)
         chosen = chosen & present_rows
     elif isinstance(frame, pd.Series) or column is not None:
         series = column_of(frame, column)
@@ -88,7 +88,7 @@ def one_record_each(
     return pd.DataFrame({"total": totals}), by
 
 
-def _heights(series: pd.Series[Any], grid: Grid) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def heights_of(series: pd.Series[Any], grid: Grid) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """Return how many steps each value stands above the first, and which rows have a value."""
     read = read_column(series)
     steps = steps_of(grid, min(len(series), BLOCK))

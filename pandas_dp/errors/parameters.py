@@ -49,6 +49,13 @@ class ParameterError(DPError, ValueError):
         )
 
     @classmethod
+    def chosen(cls) -> Self:
+        return cls(
+            f"quantiles, minimum and maximum are chosen by the exponential mechanism: leave mechanism= out. {UNCHARGED}",
+            parameter="mechanism",
+        )
+
+    @classmethod
     def laplace_only(cls, what: str) -> Self:
         return cls(
             f"{what} is answered with Laplace noise: ask with epsilon=, and leave mechanism= out. {UNCHARGED}", parameter="mechanism"

@@ -5,10 +5,14 @@ The functions asked of one column share one release of cells: the fewest kinds o
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.cells import mass, mean_cells, present, signed_sum, spread_cells
-from pandas_dp.errors import AggregationError
+from pandas_dp.errors import AggregationError, ParameterError
+from pandas_dp.statistics.basic import bounded
+from pandas_dp.statistics.order import EXTREMES, QUARTERS, extreme_part, iqr_reading, quantile_part, quantile_reading
 from pandas_dp.statistics.readings import Count, Mean, Part, Query, Spread, Sum
 
 if TYPE_CHECKING:
@@ -19,9 +23,11 @@ if TYPE_CHECKING:
     from pandas_dp.public import PublicFrame
     from pandas_dp.statistics.readings import Reading
 
-__all__ = ["FUNCTIONS", "aggregate", "column_part"]
+__all__ = ["DESCRIBED", "FUNCTIONS", "aggregate", "column_parts", "describe", "spread"]
 
-FUNCTIONS = ("count", "sum", "mean", "var", "std")
+FUNCTIONS = ("count", "sum", "mean", "var", "std", "median", "min", "max", "iqr")
+DESCRIBED = ("count", "mean", "std", "min", "25%", "50%", "75%", "max")
+_CELLS = ("count", "sum", "mean", "var", "std")
 _MIDDLE = (1.0, 0.5, 0.0)
 
 Asked = list[tuple[Any, str, str]]
@@ -116,33 +122,68 @@ def _all(frame: PublicFrame, functions: list[str], bounds: Any) -> list[Hashable
 def _parts(frame: PublicFrame, asked: Asked, bounds: Any, *, typed: bool) -> tuple[tuple[Part, ...], tuple[int, ...], str]:
     """Return one part for each column, where each answer stands among their readings, and the text."""
     columns = list(dict.fromkeys(column for column, _, _ in asked))
-    parts, texts = [], []
+    parts: list[Part] = []
+    texts = []
     places: list[tuple[Any, str]] = []
     for column in columns:
         functions = list(dict.fromkeys(function for name, function, _ in asked if name == column))
         given = bounds.get(column) if isinstance(bounds, dict) else bounds
-        part, domain = column_part(frame, column, functions, given)
-        parts.append(part)
-        places.extend((column, function) for function in functions)
+        own, read, domain = column_parts(frame, column, functions, given)
+        parts.extend(own)
+        places.extend((column, function) for function in read)
         within = "" if domain is None else f" in [{domain.bounds[0]}, {domain.bounds[1]}]"
         texts.append(f"{frame.shown(column, typed=typed)}{within}: {', '.join(functions)}")
     order = tuple(places.index((column, function)) for column, function, _ in asked)
     return tuple(parts), order, "; ".join(texts)
 
 
-def column_part(frame: PublicFrame, column: Hashable, functions: list[str], bounds: Any, ddof: int = 1) -> tuple[Part, Domain | None]:
-    """Return the cells that all functions of a column can be read from, and the readings."""
-    if functions == ["count"]:
-        if not frame.is_series:
-            frame.check(column)
-        return Part(present(column), (Count(),)), None
-    domains = [frame.domain(function, column, bounds) for function in functions if function != "count"]
-    domain = domains[0]
+def column_parts(
+    frame: PublicFrame, column: Hashable, functions: list[str], bounds: Any, ddof: int = 1
+) -> tuple[list[Part], list[str], Domain | None]:
+    """Return the fewest parts that all functions of a column can be read from, the functions in the order of their readings, and the domain.
+
+    The column's share of the price is divided equally among its parts: cells; quantiles chosen together; either extreme.
+    """
+    if not frame.is_series:
+        frame.check(column)
+    domains = {function: frame.domain(_asked_as(function), column, bounds) for function in functions if function != "count"}
+    domain = next(iter(domains.values()), None)
+    from_cells = [function for function in functions if function in _CELLS]
+    quantiles = [function for function in functions if function in QUARTERS or function == "iqr"]
+    extremes = [function for function in functions if function in EXTREMES]
+    parts: list[Part] = []
+    if from_cells:
+        parts.append(_cells_part(column, domains.get(next((f for f in from_cells if f != "count"), "")), from_cells, ddof))
+    if quantiles and domain is not None:
+        parts.append(_quantiles_part(domain, quantiles))
+    if domain is not None:
+        parts.extend(extreme_part(domain, extreme) for extreme in extremes)
+    return [replace(part, weight=Fraction(1, len(parts))) for part in parts], [*from_cells, *quantiles, *extremes], domain
+
+
+def _asked_as(function: str) -> str:
+    return {"25%": "quantile", "50%": "quantile", "75%": "quantile"}.get(function, function)
+
+
+def _cells_part(column: Hashable, domain: Domain | None, functions: list[str], ddof: int) -> Part:
+    if domain is None:
+        return Part(present(column), (Count(),))
     if functions == ["sum"]:
-        return Part(signed_sum(column, domain.grid), (Sum(domain),)), domain
+        return Part(signed_sum(column, domain.grid), (Sum(domain),))
     spread = not {"var", "std"}.isdisjoint(functions)
     cells: tuple[Cell, ...] = (spread_cells if spread else mean_cells)(column, domain.grid)
-    return Part(cells, tuple(_reading(function, domain, cells, ddof) for function in functions)), domain
+    return Part(cells, tuple(_reading(function, domain, cells, ddof) for function in functions))
+
+
+def _quantiles_part(domain: Domain, functions: list[str]) -> Part:
+    wanted = sorted({q for f in functions for q in ((QUARTERS["25%"], QUARTERS["75%"]) if f == "iqr" else (QUARTERS[f],))})
+    part = quantile_part(domain, tuple(wanted))
+    choice = part.order
+    if choice is None:  # pragma: no cover  (a quantile part has one)
+        return part
+    return part.reading(
+        tuple(iqr_reading(domain, choice) if f == "iqr" else quantile_reading(domain, choice, QUARTERS[f]) for f in functions)
+    )
 
 
 def _reading(function: str, domain: Domain, cells: tuple[Cell, ...], ddof: int) -> Reading:
@@ -154,3 +195,33 @@ def _reading(function: str, domain: Domain, cells: tuple[Cell, ...], ddof: int) 
     if function == "mean":
         return Mean(domain, weight, _MIDDLE if len(cells) == len(_MIDDLE) else (1.0, 0.0))
     return Spread(domain, weight, ddof, root=function == "std")
+
+
+def spread(frame: PublicFrame, name: str, column: Any, bounds: Any, ddof: Any) -> Query:
+    """Ask for the variance or standard deviation of one column or of several."""
+    if isinstance(ddof, bool) or not isinstance(ddof, int) or not 0 <= ddof <= _MOST_DDOF:
+        raise ParameterError.number("ddof", "a whole number from 0")
+
+    def build(domain: Domain) -> Part:
+        cells = spread_cells(domain.column, domain.grid)
+        return Part(cells, (_reading(name, domain, cells, ddof),))
+
+    return bounded(name, build, frame, column, bounds)
+
+
+_MOST_DDOF = 1000
+
+
+def describe(frame: PublicFrame, column: Any, bounds: Any) -> Query:
+    """Ask for pandas' ``describe``: count, mean, std, min, quartiles and max of every column."""
+    single = frame.is_series or (column is not None and not isinstance(column, list))
+    columns = (
+        [frame.series if frame.is_series else column] if single else column if column is not None else _all(frame, ["std", "min"], bounds)
+    )
+    asked: Asked = [(name, function, function) for name in columns for function in DESCRIBED]
+    if not asked:
+        raise AggregationError.nothing(FUNCTIONS)
+    parts, order, text = _parts(frame, asked, bounds, typed=column is not None or single or isinstance(bounds, dict))
+    labels = tuple(function for _, function, _ in asked) if single else tuple(name for name, _, _ in asked)
+    functions = None if single else tuple(function for _, function, _ in asked)
+    return Query(f"describe({text.replace(': ' + ', '.join(DESCRIBED), '')})", parts, labels, functions, order=order)

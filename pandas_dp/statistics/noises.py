@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["Gaussian", "Laplace", "Noise"]
+__all__ = ["Exponential", "Gaussian", "Laplace", "Noise"]
 
 
 class Noise(Protocol):
@@ -85,3 +85,29 @@ class Gaussian:
         """Return a quantile of a weighted sum: a Gaussian again, but for at most half a step of every weight."""
         length = math.sqrt(math.fsum(weight * weight for weight in weights))
         return length * self.half_width(level) + math.fsum(map(abs, weights)) if length else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """No noise on cells, but a choice among points by the exponential mechanism, for ``epsilon`` and units of ``records`` rows."""
+
+    epsilon: Fraction
+    records: int
+
+    @property
+    def size(self) -> float:
+        """Its scale, in ranks."""
+        return float(2 * self.records / self.epsilon)
+
+    @property
+    def mechanism(self) -> str:
+        """What it is called in the ledger."""
+        return "exponential"
+
+    def half_width(self, level: float) -> int:
+        """Not known: there are no cells."""
+        raise NotImplementedError
+
+    def mix(self, weights: Sequence[float], level: float) -> float:
+        """Not known: there are no cells."""
+        raise NotImplementedError

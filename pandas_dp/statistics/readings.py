@@ -7,7 +7,7 @@ release and noisy integers after it, and never raw data, budgets or randomness.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pandas_dp.cells import Cell, OneEach
+    from pandas_dp.cells import Cell, Grid, OneEach
     from pandas_dp.domain import Domain
     from pandas_dp.keys import KeySet, PrivateKeys
     from pandas_dp.results import Estimate
     from pandas_dp.statistics.noises import Noise
 
-__all__ = ["Count", "Mean", "Part", "Query", "Reading", "Spread", "Sum"]
+__all__ = ["Count", "Mean", "Moments", "OrderChoice", "Part", "Query", "Reading", "Spread", "Sum"]
 
 
 _ANY = Laplace(Fraction(1))
@@ -39,16 +39,16 @@ _LARGE = 2**62
 class Reading(Protocol):
     """One answer, read from the noisy cells of a part."""
 
-    def finish(self, noisy: list[int], noise: Noise) -> Estimate:
+    def finish(self, noisy: list[int], noise: Any) -> Estimate:
         """Return the estimate."""
 
     def values(self, noisy: list[NDArray[Any]]) -> Any:
         """Return the answers of many groups."""
 
-    def answer_scale(self, noise: Noise) -> float:
+    def answer_scale(self, noise: Any) -> float:
         """Return the scale of one cell's noise in the unit of the answer, or of its numerator."""
 
-    def half_width_before(self, noise: Noise, level: float, rows: int | None) -> Any:
+    def half_width_before(self, noise: Any, level: float, rows: int | None) -> Any:
         """Return the ± that can be told before the answer, None if that needs ``rows`` and there are none."""
 
 
@@ -64,11 +64,43 @@ class Part:
         The answers.
     row_limit : int or None
         Where a cell adds up what rows were summed to: how much one row is at most.
+    weight : Fraction
+        Its share of the price, among those of all parts.
+    order : OrderChoice or None
+        Instead of cells: points that are chosen by rank.
+    moments : Moments or None
+        Instead of cells: those of a matrix of second moments.
     """
 
     cells: tuple[Cell, ...]
     readings: tuple[Reading, ...]
     row_limit: int | None = None
+    weight: Fraction = Fraction(1)
+    order: OrderChoice | None = None
+    moments: Moments | None = None
+
+    def reading(self, readings: tuple[Reading, ...]) -> Part:
+        """Return the same part with readings."""
+        return replace(self, readings=readings)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChoice:
+    """Points of a column's grid that are chosen by rank: quantiles together, or one extreme."""
+
+    column: Hashable
+    grid: Grid
+    quantiles: tuple[Fraction, ...]
+    extreme: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The second moments of several columns, over rows that have a value in each."""
+
+    columns: tuple[Hashable, ...]
+    grids: tuple[Grid, ...]
+    design: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +121,10 @@ class Query:
         The groups of a grouped answer.
     order : tuple of int or None
         Where the answers stand among the readings of all parts; None for their own order.
+    distinct : KeySet or None
+        If what is counted are the keys that occur.
+    square : bool
+        Whether the answer is a matrix of columns by columns.
     one_each : OneEach or None
         If rows are first made into one record for each unit and group.
     max_groups : int or None
@@ -101,6 +137,8 @@ class Query:
     functions: tuple[str, ...] | None = None
     keys: KeySet | PrivateKeys | None = None
     order: tuple[int, ...] | None = None
+    distinct: KeySet | None = None
+    square: bool = False
     one_each: OneEach | None = None
     max_groups: int | None = None
 
