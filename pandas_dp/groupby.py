@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp import registry, release
+from pandas_dp.descriptive import SpreadAndOrder
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
 from pandas_dp.plans import Price
@@ -71,7 +72,7 @@ def _shown(by: Any) -> str:
     return repr(by.key) if isinstance(by, pd.Grouper) else repr(by)
 
 
-class GroupByDP:
+class GroupByDP(SpreadAndOrder):
     """Grouped answers: ``df.dp.groupby("ward").mean("charge", epsilon=0.1)``.
 
     One ε serves all groups, for a person is in one of them (or in ``max_rows`` of them at most, and the noise says so).  Every declared
@@ -273,6 +274,9 @@ class GroupByDP:
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
         return self._ask(build, Price.named(epsilon, rho, mechanism, within, level), name=name)
+
+    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
+        return self._ask_columns(partial(build, **options), column, bounds, price)
 
     def _ask_columns(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price) -> Any:
         chosen = self._column if column is None else column

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from pandas_dp.public import PublicFrame
 
-__all__ = ["Bins", "KeyList", "KeySet", "PrivateKeys", "bin_keys", "group_keys", "private_keys"]
+__all__ = ["MOST_GROUPS", "Bins", "KeyList", "KeySet", "PrivateKeys", "group_keys", "private_keys"]
 
-_MOST = 10_000_000
+MOST_GROUPS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,8 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
         for column in columns
     )
     size = int(np.prod([len(part.labels) for part in parts], dtype=object))
-    if size > _MOST:
-        raise KeysError.unusable(columns, f"make more than {_MOST:,} groups")
+    if size > MOST_GROUPS:
+        raise KeysError.unusable(columns, f"make more than {MOST_GROUPS:,} groups")
     index: pd.Index[Any] | None = None
     with suppress(UnicodeEncodeError):  # half a character
         if isinstance(parts[0], Bins) and len(parts) == 1:
@@ -317,8 +317,8 @@ def _combinations(frame: PublicFrame, columns: list[Hashable], keys: pd.DataFram
         raise KeysError.unusable(columns, "are repeated")
     parts = tuple(_key_list(frame, column, tuple(dict.fromkeys(row[place] for row in rows)), None) for place, column in enumerate(columns))
     size = math.prod(len(part.labels) for part in parts)
-    if size > _MOST:
-        raise KeysError.unusable(columns, f"span more than {_MOST:,} combinations")
+    if size > MOST_GROUPS:
+        raise KeysError.unusable(columns, f"span more than {MOST_GROUPS:,} combinations")
     within = [{value: place for place, value in enumerate(part.values)} for part in parts]
     index = pd.MultiIndex.from_tuples(rows, names=columns) if len(columns) > 1 else pd.Index([row[0] for row in rows], name=columns[0])
     return KeySet(parts, index, np.array([_place(row, parts, within) for row in rows], dtype=np.int64))
@@ -330,45 +330,3 @@ def _place(row: tuple[Any, ...], parts: tuple[KeyList, ...], within: list[dict[A
     for value, part, places in zip(row, parts, within, strict=True):
         place = place * len(part.labels) + places[value]
     return place
-
-
-def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) -> KeySet:
-    """Find the groups of ``histogram(column, bins)``: the intervals between public, ascending edges.
-
-    Raises
-    ------
-    KeysError
-        If the edges are fewer than two, not ascending, not finite, or the column holds no numbers.
-    """
-    frame.check(column)
-    if not isinstance(right, (bool, np.bool_)):
-        raise KeysError.unusable(column, "need right= to be True or False")
-    kind = kind_of(frame.dtype(column))
-    facts = frame.facts.get(column)
-    if kind is None or kind.name in {"datetime", "timedelta"} or (kind.name == "object" and not (facts and facts.numeric)):
-        raise KeysError.unusable(column, "need a column of numbers")
-    if isinstance(bins, int) and not isinstance(bins, bool):
-        domain = frame.domain("histogram", column, None)
-        if not 1 <= bins <= _MOST:
-            raise KeysError.unusable(column, "must be a number of bins of at least 1, or their edges")
-        low, high = (float(end) for end in domain.ends())
-        edges = np.linspace(low, high, bins + 1)
-        # As pd.cut does: a value on the outermost bound belongs to the outermost bin.
-        edges[0 if right else -1] += (-1 if right else 1) * (high - low) / 1000
-    else:
-        edges = _edges(column, bins)
-    intervals = pd.IntervalIndex.from_breaks(edges, closed="right" if right else "left", name=column)
-    whole = kind.name == "int" and edges.dtype.kind in "iu"
-    return KeySet((Bins(column, intervals, np.asarray(edges, dtype=np.int64 if whole else np.float64), right),), intervals)
-
-
-def _edges(column: Hashable, bins: Any) -> Any:
-    edges: Any = None
-    if isinstance(bins, (list, tuple, range, np.ndarray, pd.Index, pd.Series)):
-        with suppress(Exception):  # whatever a list of the caller's raises
-            edges = np.asarray(list(bins))
-    if edges is None or edges.ndim != 1 or edges.dtype.kind not in "iuf" or len(edges) < 2:  # noqa: PLR2004
-        raise KeysError.unusable(column, "must be a number of bins, or at least two edges")
-    if not np.isfinite(edges.astype(float)).all() or not (np.diff(edges.astype(float)) > 0).all():
-        raise KeysError.unusable(column, "must be finite edges in ascending order")
-    return edges

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry, release
+from pandas_dp.descriptive import DescriptiveQueries
 from pandas_dp.errors import DPError, boundary
 from pandas_dp.plans import Price
 from pandas_dp.previews import DataFramePreview
@@ -53,7 +54,7 @@ class Asked:
         return "<.dp: not protected>" if known is None else f"<.dp: {known.session!r}>"
 
 
-class FrameQueries(Asked, TableQueries):
+class FrameQueries(Asked, TableQueries, DescriptiveQueries):
     """count, sum and mean of a frame or view, and their previews."""
 
     @property

@@ -9,14 +9,15 @@ come of one.
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from pandas_dp.accounting import lock
 from pandas_dp.content import HANDLE
-from pandas_dp.errors import AlreadyProtected, LineageError, NotProtected
+from pandas_dp.domain import ColumnFacts
+from pandas_dp.errors import AlreadyProtected, ColumnError, LineageError, NotProtected
 from pandas_dp.identity import is_part_of
 from pandas_dp.noise import fresh_token
 from pandas_dp.units import Roster
@@ -24,7 +25,6 @@ from pandas_dp.units import Roster
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from pandas_dp.domain import ColumnFacts
     from pandas_dp.session import Session
 
 __all__ = ["IndexName", "Protected", "find", "forget", "named_sessions", "protected_by", "refuse_protected", "register", "require"]
@@ -233,6 +233,20 @@ def refuse_protected(frame: pd.DataFrame) -> None:
 def protected_by(session: Session) -> list[Protected]:
     """Return what is known of a session's frames, oldest first."""
     return [known for known in _registry.values() if known.session is session]
+
+
+def check_own(known: Protected, column: Hashable) -> None:
+    """Raise ``ColumnError`` unless a column is one of the protected frame, whose bounds can be remembered."""
+    if column not in known.columns:
+        raise ColumnError.absent(column, sorted(known.columns, key=str))
+
+
+def remember(known: Protected, column: Hashable, bounds: tuple[Any, Any]) -> None:
+    """Take released bounds for declared ones of a column, where the schema declares none."""
+    with lock.LOCK:
+        facts = known.facts.get(column) or ColumnFacts(numeric=True)
+        if facts.both_bounds() is None:
+            known.facts[column] = replace(facts, bounds=bounds)
 
 
 def forget(session: Session) -> None:

@@ -11,9 +11,9 @@ import pandas as pd
 
 from pandas_dp import release
 from pandas_dp.amounts import checked_count
+from pandas_dp.bins import bin_keys
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.groupby import GroupByDP, Grouping, refuse_private
-from pandas_dp.keys import bin_keys
 from pandas_dp.plans import Price
 from pandas_dp.statistics import basic
 
@@ -135,6 +135,35 @@ class TableQueries:
             present = counts.clip(lower=0)
             counts = (present / max(int(present.sum()), 1)).rename("proportion")
         return counts.sort_values(ascending=False, kind="stable") if sort else counts
+
+    @boundary
+    def mode(self, column: Hashable, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the key that most rows have, by noisy counts.
+
+        Parameters
+        ----------
+        column, keys, epsilon, **price
+            As for ``value_counts``.
+
+        Returns
+        -------
+        label
+            The key with the largest noisy count: free post-processing of ``value_counts``, whose counts are in ``session.releases[-1]``.
+
+        Privacy
+        -------
+        As ``value_counts``: the whole ε is on every count, so that choosing the largest costs nothing more.
+        """
+        return GroupByDP(self._frame, Grouping(column, keys)).size(epsilon=epsilon, **price).idxmax()
+
+    @boundary
+    def nlargest(
+        self, n: int, column: Hashable, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]
+    ) -> pd.Series[Any]:
+        """Return the ``n`` keys with the largest noisy counts; free post-processing of ``value_counts``."""
+        size = checked_count("n", n)
+        counts: pd.Series[Any] = GroupByDP(self._frame, Grouping(column, keys)).size(epsilon=epsilon, **price).rename("count")
+        return counts.sort_values(ascending=False, kind="stable").head(size)
 
     @boundary
     def crosstab(

@@ -171,6 +171,8 @@ def _bin_codes(series: pd.Series[Any], part: Bins) -> NDArray[np.int64]:
     for start in range(0, len(series), BLOCK):
         values, missing = read(start, start + BLOCK)
         numbers = values if part.edges.dtype.kind == values.dtype.kind == "i" else values.astype(np.float64)
+        if part.edges[-1] == np.inf:
+            numbers = np.minimum(numbers, np.finfo(np.float64).max)  # infinity lies above all bounds, too
         places = np.searchsorted(part.edges, numbers, side="left" if part.right else "right") - 1
         outside = (places < 0) | (places >= last) | np.isnan(numbers)
         if missing is not None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pandas_dp.public import PublicFrame
     from pandas_dp.statistics.readings import Reading
 
-__all__ = ["DESCRIBED", "FUNCTIONS", "aggregate", "column_parts", "describe", "spread"]
+__all__ = ["DESCRIBED", "FUNCTIONS", "aggregate", "column_parts", "describe", "quantiles", "spread"]
 
 FUNCTIONS = ("count", "sum", "mean", "var", "std", "median", "min", "max", "iqr")
 DESCRIBED = ("count", "mean", "std", "min", "25%", "50%", "75%", "max")
@@ -225,3 +225,21 @@ def describe(frame: PublicFrame, column: Any, bounds: Any) -> Query:
     labels = tuple(function for _, function, _ in asked) if single else tuple(name for name, _, _ in asked)
     functions = None if single else tuple(function for _, function, _ in asked)
     return Query(f"describe({text.replace(': ' + ', '.join(DESCRIBED), '')})", parts, labels, functions, order=order)
+
+
+def quantiles(frame: PublicFrame, column: Any, bounds: Any, quantiles: tuple[Fraction, ...]) -> Query:
+    """Ask for several quantiles of one column or of several, chosen together in each."""
+    domains, single = frame.domains("quantile", column, bounds)
+    parts = []
+    for domain in domains:
+        part = quantile_part(domain, tuple(sorted(set(quantiles))))
+        choice = part.order
+        if choice is not None:
+            part = part.reading(tuple(quantile_reading(domain, choice, quantile) for quantile in quantiles))
+        parts.append(part)
+    typed = column is not None or frame.is_series or isinstance(bounds, dict)
+    shown = [float(quantile) for quantile in quantiles]
+    arguments = ", ".join(f"{frame.shown(d.column, typed=typed)} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
+    labels = tuple(shown) if single else tuple(domain.column for domain in domains for _ in shown)
+    functions: Any = None if single else tuple(shown) * len(domains)
+    return Query(f"quantile({arguments}; {', '.join(map(str, shown))})", tuple(parts), labels, functions)

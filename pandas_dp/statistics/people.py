@@ -9,9 +9,10 @@ from pandas_dp.errors import ParameterTypeError
 from pandas_dp.statistics.readings import Count, Part, Query, Sum
 
 if TYPE_CHECKING:
+    from pandas_dp.keys import KeySet
     from pandas_dp.public import PublicFrame
 
-__all__ = ["unit_totals", "units"]
+__all__ = ["occurring", "unit_totals", "units"]
 
 
 def units(frame: PublicFrame, column: Any) -> Query:
@@ -33,3 +34,8 @@ def unit_totals(frame: PublicFrame, column: Any, bounds: Any, per_unit: Any) -> 
     within = "" if given is None else f" in [{given[0]}, {given[1]}]"
     part = Part(clamped_total("total", clamp.lower, clamp.upper), (Sum(clamp.domain),), clamp.row_limit)
     return Query(f"sum({name!r}{within}, per_unit=[{low}, {high}])", (part,), one_each=OneEach(name, clamp.rows))
+
+
+def occurring(keys: KeySet, text: str) -> Query:
+    """Count the keys that occur."""
+    return Query(text, (Part(rows(), (Count(),)),), distinct=keys)
