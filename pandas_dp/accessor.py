@@ -18,7 +18,7 @@ from pandas_dp.errors import ParameterTypeError, boundary
 from pandas_dp.plans import Price
 from pandas_dp.previews import SeriesPreview
 from pandas_dp.queries import Asked, FrameQueries
-from pandas_dp.statistics import aggregate, basic, people
+from pandas_dp.statistics import basic, people
 from pandas_dp.views import Tracked
 
 if TYPE_CHECKING:
@@ -203,6 +203,8 @@ class SeriesDP(Asked, OneColumn):
         **named: Any,
     ) -> Any:
         """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
+        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),

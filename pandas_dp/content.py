@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +17,14 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.kinds import kind_of
-from pandas_dp.noise import fresh_secret
+from pandas_dp.noise import HANDLE, fresh_secret
 from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HANDLE", "order_by_content"]
+__all__ = ["order_by_content"]
 
-HANDLE = re.compile(r".+#[0-9a-f]{8}")
-"""What a protected frame's unnamed index is called by."""
 _EXACT = 2.0**53
 _WORD = 1 << 64
 _PER_UNIT = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}

@@ -13,8 +13,6 @@ from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import group_keys
 from pandas_dp.kinds import kind_of
 from pandas_dp.plans import Price
-from pandas_dp.statistics import aggregate, matrix, order, people
-from pandas_dp.statistics.limits import PrivateBounds, bounds_of, bounds_query, outside_query, outside_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from pandas_dp.plans import PriceOptions
     from pandas_dp.previews import Bounds
     from pandas_dp.public import PublicFrame
+    from pandas_dp.statistics.limits import PrivateBounds
     from pandas_dp.statistics.readings import Query
 
 __all__ = ["DescriptiveQueries", "OneColumn", "SpreadAndOrder"]
@@ -84,6 +83,8 @@ class SpreadAndOrder:
         ...     table.dp.std("age", epsilon=0.5)
         23.201 ± 0.033
         """
+        from pandas_dp.statistics import aggregate
+
         return self._descriptive(partial(aggregate.spread, name="var", ddof=ddof), column, bounds, Price.of(epsilon, price))
 
     @boundary
@@ -97,6 +98,8 @@ class SpreadAndOrder:
         **price: Unpack[PriceOptions],
     ) -> Any:
         """Return the standard deviation of the clamped values: the root of ``var``, in the column's unit, for the same price."""
+        from pandas_dp.statistics import aggregate
+
         return self._descriptive(partial(aggregate.spread, name="std", ddof=ddof), column, bounds, Price.of(epsilon, price))
 
     @boundary
@@ -109,6 +112,8 @@ class SpreadAndOrder:
         **price: Unpack[PriceOptions],
     ) -> Any:
         """Return the median of the clamped values; as ``quantile(0.5)``."""
+        from pandas_dp.statistics import order
+
         build = partial(order.ordered, name="median", quantiles=(order.QUARTERS["median"],))
         return self._descriptive(build, column, bounds, Price.of(epsilon, price))
 
@@ -177,6 +182,8 @@ class SpreadAndOrder:
         0.90    6003.0
         dtype: float64
         """
+        from pandas_dp.statistics import aggregate, order
+
         quantiles, alone = order.as_quantiles(q)
         if alone:
             build = partial(order.ordered, name="quantile", quantiles=quantiles)
@@ -208,6 +215,8 @@ class SpreadAndOrder:
         About ``t = (2 / epsilon) * max_rows * (log(points) + 3)`` rows are beyond the answer (480 at ε = 0.1 for floats, 160 for ages from 0 to 110); with
         fewer rows than that it tends to the other bound.
         """
+        from pandas_dp.statistics import order
+
         return self._descriptive(partial(order.ordered, name="min"), column, bounds, Price.of(epsilon, price))
 
     @boundary
@@ -220,6 +229,8 @@ class SpreadAndOrder:
         **price: Unpack[PriceOptions],
     ) -> Any:
         """Return a value near the largest; the mirror image of ``min``."""
+        from pandas_dp.statistics import order
+
         return self._descriptive(partial(order.ordered, name="max"), column, bounds, Price.of(epsilon, price))
 
     @boundary
@@ -232,6 +243,8 @@ class SpreadAndOrder:
         **price: Unpack[PriceOptions],
     ) -> Any:
         """Return the distance between the quartiles, which are chosen together; as ``quantile([0.25, 0.75])``."""
+        from pandas_dp.statistics import order
+
         return self._descriptive(partial(order.ordered, name="iqr"), column, bounds, Price.of(epsilon, price))
 
     @boundary
@@ -276,6 +289,8 @@ class SpreadAndOrder:
         75%       73.0   4224.6
         max       96.0   9943.8
         """
+        from pandas_dp.statistics import aggregate
+
         return self._descriptive(aggregate.describe, column, bounds, Price.of(epsilon, price))
 
 
@@ -323,6 +338,8 @@ class DescriptiveQueries(SpreadAndOrder):
         At ε = 1 and 20 000 rows, errors of correlations are 0.0025 for two columns, 0.005 for three, 0.015 for five (root mean square, values of a standard deviation of an eighth of
         the bounds); they grow as 1 / (ε n).
         """
+        from pandas_dp.statistics import matrix
+
         found: pd.DataFrame = release.answer(
             self._frame, partial(matrix.matrix, name="cov", columns=columns, bounds=bounds, ddof=ddof), Price.of(epsilon, price)
         )
@@ -368,6 +385,8 @@ class DescriptiveQueries(SpreadAndOrder):
         age     1.00    0.38
         charge  0.38    1.00
         """
+        from pandas_dp.statistics import matrix
+
         found: pd.DataFrame = release.answer(
             self._frame, partial(matrix.matrix, name="corr", columns=columns, bounds=bounds), Price.of(epsilon, price)
         )
@@ -394,6 +413,8 @@ class DescriptiveQueries(SpreadAndOrder):
         -------
         ``epsilon``-DP: a unit's rows can make ``max_rows`` keys occur that would not otherwise.
         """
+        from pandas_dp.statistics import people
+
         if isinstance(keys, str):
             raise KeysError.unusable(column, "must be declared: what is counted are those among them that occur")
 
@@ -440,6 +461,8 @@ class DescriptiveQueries(SpreadAndOrder):
         >>> usable, usable.clamped < 0.01
         ((128.0, 16384.0), True)
         """
+        from pandas_dp.statistics.limits import bounds_of, bounds_query
+
         known = registry.require(release.base_of(self._frame))
         if remember:
             registry.check_own(known, column)
@@ -478,6 +501,8 @@ class DescriptiveQueries(SpreadAndOrder):
         -------
         As the mean of a boolean column.
         """
+        from pandas_dp.statistics.limits import outside_query, outside_share
+
         release.answer(self._frame, partial(outside_query, column=column, bounds=bounds), Price.of(epsilon, price))
         session = registry.require(release.base_of(self._frame)).session
         return outside_share(session.releases[-1]).value

@@ -13,7 +13,7 @@ from pandas_dp.descriptive import SpreadAndOrder
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
 from pandas_dp.plans import Price
-from pandas_dp.statistics import aggregate, basic, people
+from pandas_dp.statistics import basic, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -271,6 +271,8 @@ class GroupByDP(SpreadAndOrder):
         -------
         As ``df.dp.agg``; a row moves the cells of its own group alone.
         """
+        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
         return self._ask(build, Price.named(epsilon, rho, mechanism, within, level), name=name)

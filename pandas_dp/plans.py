@@ -13,10 +13,11 @@ from pandas_dp.cells import records_of_unit, rows, squared_sensitivity, unit_sen
 from pandas_dp.errors import ParameterError, ParameterTypeError
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.results import check_level
-from pandas_dp.samplers.threshold import key_threshold
 from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pandas_dp.accounting import Cost
     from pandas_dp.accounting.prices import Strength
     from pandas_dp.cells import Cell
@@ -119,7 +120,7 @@ class Plan:
     showing: Showing | None = None
 
 
-def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: int | None = None) -> Plan:
+def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
     """Divide the price and set each scale, exactly.
 
     Parameters
@@ -132,13 +133,13 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
         As the call named it.
     roster : Roster
         Of the frame.
-    size : int or None
-        A public number of rows, for a ± that depends on it.
+    size : callable
+        Returns a public number of rows or None, for a ± that depends on it.
     """
     if query.max_groups is not None and roster.unit is None:
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
-        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, size))
+        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, size()))
     strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=all(part.order is not None for part in query.parts))
     if isinstance(query.keys, PrivateKeys):
         return _with_private_keys(query, query.keys, session, strength.cost, roster)
@@ -149,6 +150,8 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
 
 def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
     """Add up what the parts cost: ε²/2 of ρ for Laplace noise, ε²/8 for a choice, as :class:`pandas_dp.accounting.Cost` has it."""
+    if len(parts) == 1 and not isinstance(parts[0].noise, Exponential):
+        return strength.cost
     whole = sum((part.part.weight for part in parts), Fraction(0))
     if strength.rho is not None:
         pure = all(isinstance(part.noise, Exponential) for part in parts)
@@ -166,6 +169,8 @@ def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
 
 
 def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
+    from pandas_dp.samplers.threshold import key_threshold
+
     delta = session.query_delta(keys.delta)
     if not cost.pure:
         raise ParameterError.laplace_only("keys='private'")
@@ -189,10 +194,10 @@ def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int)
     """Divide ε, or for Gaussian noise ρ, over the parts by their weights."""
     apart = query.one_each is not None
     records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
-    whole = sum((part.weight for part in query.parts), Fraction(0))
+    whole = query.parts[0].weight if len(query.parts) == 1 else sum((part.weight for part in query.parts), Fraction(0))
     parts = []
     for part in query.parts:
-        share = part.weight / whole
+        share = 1 if part.weight == whole else part.weight / whole
         noise: Laplace | Gaussian | Exponential
         if part.order is not None:
             noise = Exponential(epsilon * share if rho is None else root_down(8 * rho * share), max_rows)

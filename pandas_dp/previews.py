@@ -19,7 +19,7 @@ from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.plans import Price, plan_of, widths
 from pandas_dp.registry import require
 from pandas_dp.results import plus_minus
-from pandas_dp.statistics import aggregate, basic, people
+from pandas_dp.statistics import basic, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -106,7 +106,7 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], rows: object | N
     protected.roster.identify(release.base_of(source))
     query = release.query_of(source, protected, build)
     size = _checked_rows(rows) if rows is not None else session.last_count()
-    plan = plan_of(query, session, price, protected.roster, size)
+    plan = plan_of(query, session, price, protected.roster, lambda: size)
     reach = query.ordered(widths(plan.parts, price.level, size))
     half_width = reach[0] if query.labels is None else dict(zip(_names(query), reach, strict=True))
     concentrated = isinstance(session.budget, Rho)
@@ -201,6 +201,8 @@ class DataFramePreview:
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
+        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
         return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})
 
@@ -254,5 +256,7 @@ class SeriesPreview:
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
+        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
         return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})

@@ -47,13 +47,20 @@ class PublicFrame:
             name, dtype = frame.name, frame.dtype
             self.series: Hashable = name
             self.is_series = True
-            self.columns = pd.Index([name], tupleize_cols=False)
+            self._columns: pd.Index[Any] | None = None  # made when asked for: it takes longer than a small sum
             self._dtype: Callable[[Hashable], Any] = lambda _: dtype
         else:
             self.series = None
             self.is_series = False
-            self.columns = frame.columns
+            self._columns = frame.columns
             self._dtype = lambda column: frame[column].dtype
+
+    @property
+    def columns(self) -> pd.Index[Any]:
+        """The columns' names."""
+        if self._columns is None:
+            self._columns = pd.Index([self.series], tupleize_cols=False)
+        return self._columns
 
     @classmethod
     def of(
@@ -65,7 +72,7 @@ class PublicFrame:
     ) -> PublicFrame:
         """Return the public side of a frame that does not exist yet: a tracked view's."""
         public = cls(pd.DataFrame(), facts, known)
-        public.columns = pd.Index(columns, tupleize_cols=False)
+        public._columns = pd.Index(columns, tupleize_cols=False)
         public._dtype = dtype
         return public
 

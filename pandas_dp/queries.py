@@ -13,7 +13,7 @@ from pandas_dp.descriptive import DescriptiveQueries
 from pandas_dp.errors import DPError, boundary
 from pandas_dp.plans import Price
 from pandas_dp.previews import DataFramePreview
-from pandas_dp.statistics import aggregate, basic, people
+from pandas_dp.statistics import basic, people
 from pandas_dp.tables import TableQueries
 
 if TYPE_CHECKING:
@@ -321,6 +321,8 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         mean  54.5  3253.1
         std   23.2     NaN
         """
+        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from pandas_dp.accounting import lock
-from pandas_dp.content import HANDLE
 from pandas_dp.domain import ColumnFacts
 from pandas_dp.errors import AlreadyProtected, ColumnError, LineageError, NotProtected
-from pandas_dp.identity import is_part_of
-from pandas_dp.noise import fresh_token
+from pandas_dp.noise import HANDLE, fresh_token
 from pandas_dp.units import Roster
 
 if TYPE_CHECKING:
@@ -109,6 +107,8 @@ class Protected:
         """Raise ``LineageError`` for a derived frame where these are refused."""
         if self.kept is None:
             return
+        from pandas_dp.identity import is_part_of  # noqa: PLC0415  (loaded for those who use it)
+
         known = isinstance(frame, pd.Series) or (self.itself is not None and frame is self.itself())
         if not known or not is_part_of(frame, self.kept):
             raise LineageError.derived()

@@ -22,11 +22,8 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.cells import OneEach, rows, top_of
-from pandas_dp.engines.gram import gram
 from pandas_dp.engines.grouping import group_codes
-from pandas_dp.engines.observed import observed
 from pandas_dp.engines.pandas import column_of, totals
-from pandas_dp.engines.people import heights_of, one_record_each, within_groups
 from pandas_dp.errors import ComputationFailed
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.noise import is_private
@@ -35,7 +32,6 @@ from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
 from pandas_dp.results import Release
 from pandas_dp.samplers.laplace import discrete_laplace
-from pandas_dp.samplers.quantiles import private_extreme, private_quantiles
 from pandas_dp.statistics.estimates import GroupEstimate
 from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
 
@@ -103,7 +99,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> 
     protected.check_derived(base_of(source))
     selection = roster.identify(base_of(source))
     query = query_of(source, protected, build)
-    plan = plan_of(query, session, price, roster, session.last_count())
+    plan = plan_of(query, session, price, roster, session.last_count)
     parts = plan.parts
     private = is_private()
     entry = session.accountant.charge(
@@ -178,6 +174,8 @@ def _records(
     if query.distinct is not None:
         return _occurring(frame, query.distinct, counted), None, None
     if query.one_each is not None:
+        from pandas_dp.engines.people import one_record_each
+
         return *one_record_each(frame, query.one_each, groups, *_people(frame, selection, counted)), None
     return frame, groups, counted
 
@@ -194,6 +192,9 @@ def _chosen(
     frame: Any, choice: OrderChoice | None, noise: Exponential, groups: Groups | None, counted: NDArray[np.bool_] | None
 ) -> list[Any]:
     """Choose points by rank: ints, or arrays with a place for each group."""
+    from pandas_dp.engines.people import heights_of
+    from pandas_dp.samplers.quantiles import private_extreme, private_quantiles
+
     if choice is None:
         return []
     heights, there = heights_of(column_of(frame, choice.column), choice.grid)
@@ -219,6 +220,8 @@ def _chosen(
 
 def _moments(frame: Any, moments: Moments, noise: Any, counted: NDArray[np.bool_] | None) -> list[int]:
     """Add noise to the cells of a matrix of second moments."""
+    from pandas_dp.engines.gram import gram
+
     count, sums, products = gram(frame, moments.columns, moments.grids, counted)
     return [total + noise.draw() for total in moments.design.totals(count, sums, products)]
 
@@ -226,7 +229,7 @@ def _moments(frame: Any, moments: Moments, noise: Any, counted: NDArray[np.bool_
 def _sampler(noise: Laplace | Gaussian) -> Any:
     if isinstance(noise, Laplace):
         return discrete_laplace(noise.scale)
-    from pandas_dp.samplers.gaussian import discrete_gaussian  # noqa: PLC0415  (for those who use it)
+    from pandas_dp.samplers.gaussian import discrete_gaussian
 
     return discrete_gaussian(noise.variance)
 
@@ -239,6 +242,9 @@ def _shown_keys(
     counted: NDArray[np.bool_] | None,
 ) -> tuple[Groups, pd.Index[Any], NDArray[Any], NDArray[np.bool_] | None]:
     """Find the keys that enough units have: noisy numbers of units that reach the threshold."""
+    from pandas_dp.engines.observed import observed
+    from pandas_dp.engines.people import one_record_each
+
     candidates = observed(frame, keys)
     if showing.max_groups is not None:
         counted = _within(frame, candidates.groups, showing.max_groups, selection, counted)
@@ -252,6 +258,8 @@ def _shown_keys(
 
 
 def _within(frame: Any, groups: Groups, max_groups: int, selection: Selection, counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    from pandas_dp.engines.people import within_groups
+
     return within_groups(groups, *_people(frame, selection, counted), max_groups, selection.order(frame))
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from pandas_dp import release
 from pandas_dp.amounts import checked_count
-from pandas_dp.bins import bin_keys
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.groupby import GroupByDP, Grouping, refuse_private
 from pandas_dp.plans import Price
@@ -243,6 +242,8 @@ class TableQueries:
         refuse_private(column, bins)
 
         def build(public: PublicFrame) -> Query:
+            from pandas_dp.bins import bin_keys  # noqa: PLC0415  (loaded for those who use it)
+
             keys = bin_keys(public, column, bins, right=right)
             return basic.grouped(basic.count(public, None), keys, f"{column!r} in {len(keys)} bins")
 

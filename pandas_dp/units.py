@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.content import order_by_content
 from pandas_dp.errors import LineageError, ParameterError
 from pandas_dp.ranking import first_rows
 
@@ -69,6 +68,8 @@ class Selection:
     def order(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
         """Return the rank of each row, which among the rows of one unit depends on these alone."""
         if self.places is None or not _distinct(self.places):
+            from pandas_dp.content import order_by_content  # noqa: PLC0415  (loaded for those who use it)
+
             return order_by_content(frame, self.places)
         return self.places
 
