@@ -260,7 +260,7 @@ def test_replay_on_neighbours(monkeypatch):
 
 
 REFUSED = {
-    "unknown": lambda dp: dp.agg("median", epsilon=1),
+    "unknown": lambda dp: dp.agg("skew", epsilon=1),
     "a callable": lambda dp: dp.agg(np.mean, epsilon=1),
     "a callable in a dict": lambda dp: dp.agg({"age": [sum]}, epsilon=1),
     "nothing": lambda dp: dp.agg(epsilon=1),

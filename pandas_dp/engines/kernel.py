@@ -115,7 +115,9 @@ class _Squares:
         np.copyto(floats[0], one)
         if other is not one:
             np.copyto(floats[1], other)
-        near = int(np.dot(floats[0], floats[1] if other is not one else floats[0]))
+        near = int(
+            np.einsum("i,i->", floats[0], floats[1] if other is not one else floats[0])
+        )  # no BLAS, whose threads wait for each other
         return near + _signed(int(np.einsum("i,i->", one, other)) - near)
 
 
