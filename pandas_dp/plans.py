@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnPart", "Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "widths"]
 
 LEVEL = 0.95
+_MOST_ROWS = 10**15
 _DIGITS = 3  # to which a wanted ± is turned into an ε, upwards
 
 
@@ -44,12 +45,15 @@ class PriceOptions(TypedDict, total=False):
         The ± that the answer shall have; the smallest ε that gives it is charged.
     level : float
         The confidence of that ±; 0.95 if it is left out.
+    rows : int
+        Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the last released count.
     """
 
     rho: object
     mechanism: str | None
     within: Any
     level: float
+    rows: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Price:
     mechanism: str | None = None
     within: Any = None
     level: float = LEVEL
+    rows: int | None = None
 
     @classmethod
     def of(cls, epsilon: object, options: PriceOptions) -> Price:
@@ -71,14 +76,34 @@ class Price:
         return cls.named(epsilon, **options)
 
     @classmethod
-    def named(cls, epsilon: object, rho: object = None, mechanism: str | None = None, within: Any = None, level: float = LEVEL) -> Price:
+    def named(
+        cls,
+        epsilon: object,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = LEVEL,
+        *,
+        rows: object = None,
+    ) -> Price:
         """Return the price that a call named in full."""
-        price = cls(epsilon, rho, mechanism, within, level)
+        price = cls(epsilon, rho, mechanism, within, level, None if rows is None else _checked_rows(rows))
         check_level(price.level)
         named = [value for value in (price.epsilon, price.rho, price.within) if value is not None]
         if len(named) > 1:
             raise ParameterError.one_price()
         return price
+
+
+def _checked_rows(rows: object) -> int:
+    number: int | None = None
+    try:
+        number = int(rows)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or not 1 <= number <= _MOST_ROWS:
+        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +164,7 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
     if query.max_groups is not None and roster.unit is None:
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
-        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, size()))
+        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
     strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=all(part.order is not None for part in query.parts))
     if isinstance(query.keys, PrivateKeys):
         return _with_private_keys(query, query.keys, session, strength.cost, roster)

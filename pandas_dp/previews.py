@@ -5,7 +5,7 @@ Nothing here reads data or charges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ import pandas as pd
 
 from pandas_dp import release
 from pandas_dp.amounts import Epsilon, Rho
+from pandas_dp.descriptive import SpreadAndOrder
 from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.plans import Price, plan_of, widths
 from pandas_dp.registry import require
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     Bounds = tuple[Any, Any] | list[Any]
 
 __all__ = ["DataFramePreview", "Preview", "SeriesPreview"]
-
-
-_MOST_ROWS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,11 @@ def _margin_text(width: Any) -> str:
     return "±" + (plus_minus(0, width) if isinstance(width, int) else plus_minus(0.0, width)).rsplit("±", 1)[1].strip()
 
 
-def preview(source: Any, build: Callable[[PublicFrame], Query], rows: object | None, epsilon: Any, options: PriceOptions) -> Preview:
+def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> Preview:
     """Work out cost and error of a query from public facts and earlier releases; for a list of ε, a table with a row for each."""
+    epsilon: Any = price.epsilon
     if isinstance(epsilon, (list, tuple, pd.Index)) or (isinstance(epsilon, np.ndarray) and epsilon.ndim == 1):
-        found = [preview(source, build, rows, one, options) for one in epsilon]
+        found = [preview(source, build, replace(price, epsilon=one)) for one in epsilon]
         if not found:
             raise ParameterError.number("epsilon", "a number, or a list of at least one")
         widths_of = [one.half_width if isinstance(one.half_width, dict) else {"half_width": one.half_width} for one in found]
@@ -98,17 +97,16 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], rows: object | N
             index=pd.Index([float(one.cost) for one in found], name="rho" if isinstance(found[0].cost, Rho) else "epsilon"),
         )
         return cast("Preview", table)  # what most calls return is what type checkers are told
-    price = Price.of(epsilon, options)
     protected = require(release.base_of(source))
     session = protected.session
     session.accountant.check_open()
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
     query = release.query_of(source, protected, build)
-    size = _checked_rows(rows) if rows is not None else session.last_count()
-    plan = plan_of(query, session, price, protected.roster, lambda: size)
+    plan = plan_of(query, session, price, protected.roster, session.last_count)
+    size = price.rows or session.last_count()
     reach = query.ordered(widths(plan.parts, price.level, size))
-    half_width = reach[0] if query.labels is None else dict(zip(_names(query), reach, strict=True))
+    half_width = reach[0] if query.labels is None or query.square else dict(zip(_names(query), reach, strict=True))
     concentrated = isinstance(session.budget, Rho)
     cost = plan.cost.rho if concentrated else plan.cost.named
     return Preview(query.text, cost, session.accountant.after(plan.cost), half_width, price.level)
@@ -120,18 +118,16 @@ def _names(query: Query) -> list[Hashable]:
     return list(labels) if query.functions is None else list(zip(labels, query.functions, strict=True))
 
 
-def _checked_rows(rows: object) -> int:
-    number: int | None = None
-    try:
-        number = int(rows)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        number = None
-    if number is None or not 1 <= number <= _MOST_ROWS:
-        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
-    return number
+class _Described(SpreadAndOrder):
+    """Previews of spread, order and ``describe``."""
+
+    _frame: Any
+
+    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
+        return preview(self._frame, partial(build, column=column, bounds=bounds, **options), price)
 
 
-class DataFramePreview:
+class DataFramePreview(_Described):
     """Cost and error of a query before it is asked: ``df.dp.preview.mean("age", epsilon=0.1)``.
 
     Nothing is spent and no value is read.  Each method takes the query's arguments, and ``rows``, your own idea of the
@@ -143,7 +139,7 @@ class DataFramePreview:
 
     def __repr__(self) -> str:
         """Return a hint."""
-        return "<.dp.preview: call count, sum, mean or agg on it>"
+        return "<.dp.preview: call a query on it>"
 
     @boundary
     def count(
@@ -152,11 +148,10 @@ class DataFramePreview:
         *,
         unique: bool = False,
         epsilon: object = None,
-        rows: object = None,
         **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=column), rows, epsilon, price)
+        return preview(self._frame, partial(people.units if unique else basic.count, column=column), Price.of(epsilon, price))
 
     @boundary
     def sum(
@@ -166,12 +161,11 @@ class DataFramePreview:
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         per_unit: Bounds | None = None,
         epsilon: object = None,
-        rows: object = None,
         **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``sum``."""
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return preview(self._frame, partial(build, column=column, bounds=bounds), rows, epsilon, price)
+        return preview(self._frame, partial(build, column=column, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
     def mean(
@@ -180,11 +174,10 @@ class DataFramePreview:
         *,
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         epsilon: object = None,
-        rows: object = None,
         **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``mean``; the ± is the one at either end of the bounds, where it is largest."""
-        return preview(self._frame, partial(basic.mean, column=column, bounds=bounds), rows, epsilon, price)
+        return preview(self._frame, partial(basic.mean, column=column, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
     def agg(
@@ -193,21 +186,38 @@ class DataFramePreview:
         *,
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
         epsilon: object = None,
-        rows: object = None,
         rho: object = None,
         mechanism: str | None = None,
         within: Any = None,
         level: float = 0.95,
+        rows: object = None,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
 
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})
+        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows))
+
+    @boundary
+    def cov(
+        self, columns: Any = None, *, bounds: Any = None, ddof: int = 1, epsilon: object = None, **price: Unpack[PriceOptions]
+    ) -> Preview:
+        """Preview ``cov``: the largest ± of the matrix, for columns spread evenly over their bounds."""
+        from pandas_dp.statistics import matrix  # noqa: PLC0415  (loaded for those who use it)
+
+        build = partial(matrix.matrix, name="cov", columns=columns, bounds=bounds, ddof=ddof)
+        return preview(self._frame, build, Price.of(epsilon, price))
+
+    @boundary
+    def corr(self, columns: Any = None, *, bounds: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:
+        """Preview ``corr``: the largest ± of the matrix, for columns spread evenly over their bounds."""
+        from pandas_dp.statistics import matrix  # noqa: PLC0415  (loaded for those who use it)
+
+        return preview(self._frame, partial(matrix.matrix, name="corr", columns=columns, bounds=bounds), Price.of(epsilon, price))
 
 
-class SeriesPreview:
+class SeriesPreview(_Described):
     """Cost and error of a query on one column before it is asked; see :class:`DataFramePreview`."""
 
     def __init__(self, series: pd.Series[Any]) -> None:
@@ -215,12 +225,12 @@ class SeriesPreview:
 
     def __repr__(self) -> str:
         """Return a hint."""
-        return "<.dp.preview: call count, sum, mean or agg on it>"
+        return "<.dp.preview: call a query on it>"
 
     @boundary
-    def count(self, *, unique: bool = False, epsilon: object = None, rows: object = None, **price: Unpack[PriceOptions]) -> Preview:
+    def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=None), rows, epsilon, price)
+        return preview(self._frame, partial(people.units if unique else basic.count, column=None), Price.of(epsilon, price))
 
     @boundary
     def sum(
@@ -229,17 +239,16 @@ class SeriesPreview:
         bounds: Bounds | None = None,
         per_unit: Bounds | None = None,
         epsilon: object = None,
-        rows: object = None,
         **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``sum``."""
         build = basic.total if per_unit is None else partial(people.unit_totals, per_unit=per_unit)
-        return preview(self._frame, partial(build, column=None, bounds=bounds), rows, epsilon, price)
+        return preview(self._frame, partial(build, column=None, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
-    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, rows: object = None, **price: Unpack[PriceOptions]) -> Preview:
+    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``mean``; the ± is the one at either end of the bounds, where it is largest."""
-        return preview(self._frame, partial(basic.mean, column=None, bounds=bounds), rows, epsilon, price)
+        return preview(self._frame, partial(basic.mean, column=None, bounds=bounds), Price.of(epsilon, price))
 
     @boundary
     def agg(
@@ -248,15 +257,15 @@ class SeriesPreview:
         *,
         bounds: Bounds | None = None,
         epsilon: object = None,
-        rows: object = None,
         rho: object = None,
         mechanism: str | None = None,
         within: Any = None,
         level: float = 0.95,
+        rows: object = None,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
 
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, rows, epsilon, {"rho": rho, "mechanism": mechanism, "within": within, "level": level})
+        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry, release
-from pandas_dp.descriptive import DescriptiveQueries
+from pandas_dp.columns import DescriptiveQueries
 from pandas_dp.errors import DPError, boundary
 from pandas_dp.plans import Price
 from pandas_dp.previews import DataFramePreview

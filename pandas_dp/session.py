@@ -189,7 +189,7 @@ class Session:
 
         Notes
         -----
-        A reading for queries whose parameters did not depend on earlier answers; what is refused is decided by the account.
+        A reading, for queries whose parameters did not depend on earlier answers: the account decides what is refused.
         """
         from pandas_dp.odometer import tightest  # noqa: PLC0415  (for those who ask)
 
@@ -327,13 +327,11 @@ class Session:
         delta = f", {self.remaining_delta!r} of {self.delta!r}" if self.delta else ""
         return f"<Session{label}: {self.remaining!r} of {self.budget!r}{delta} left>"
 
-    def __copy__(self) -> Session:
+    def __deepcopy__(self, memo: object = None) -> Session:
         """Return the same session: there is one budget."""
         return self
 
-    def __deepcopy__(self, memo: object) -> Session:
-        """Return the same session: there is one budget."""
-        return self
+    __copy__ = __deepcopy__
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled."""

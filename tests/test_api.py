@@ -59,11 +59,11 @@ def test_names():
 def test_privacy_parameters_are_keyword_only():
     """ε, bounds and what else decides about privacy can only be named (protect's budget excepted)."""
     for owner in (pandas_dp.DataFrameDP, pandas_dp.SeriesDP, DataFramePreview, SeriesPreview):
-        for name in ("count", "sum", "mean"):
+        for name in ("count", "sum", "mean", "var", "std", "median", "min", "max", "iqr", "describe"):
             parameters = inspect.signature(getattr(owner, name)).parameters
             for parameter in parameters.values():
                 if parameter.name not in {"self", "column"}:
-                    assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+                    assert parameter.kind in {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
 
 
 def test_series_and_frames_have_the_accessor():

@@ -191,7 +191,7 @@ def test_prices_of_choices():
     answer = pure.dp.median("age", within=100)
     assert answer.half_width() <= 100
     assert (
-        pure.dp.preview.median("age", epsilon=answer.epsilon * Fraction(95, 100)).half_width > 100
+    assert pure.dp.preview.median("age", epsilon=answer.epsilon * Fraction(95, 100)).half_width > 100
         if hasattr(pure.dp.preview, "median")
         else True
     )
