@@ -1,4 +1,4 @@
-"""For tests: repeatable noise, and the contract that every engine is held to.
+"""For tests: repeatable noise, and the contracts that every engine and every accountant is held to.
 
 Nothing here is for production.  Answers drawn inside :func:`unsafe_seeded_noise` are **not private**, whoever knows the seed can subtract the
 noise; the ledger and the releases record it (``private=False``).
@@ -14,18 +14,23 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp import noise
+from pandas_dp.accounting import Cost
+from pandas_dp.amounts import Epsilon
 from pandas_dp.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
+from pandas_dp.composition import optimal_delta
 from pandas_dp.engines import Groups
 from pandas_dp.engines.pandas import totals as pandas_totals
+from pandas_dp.errors import BudgetExhausted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from pandas_dp.accounting import Accountant
     from pandas_dp.engines import Totals
 
-__all__ = ["check_engine", "unsafe_seeded_noise"]
+__all__ = ["check_accountant", "check_engine", "unsafe_seeded_noise"]
 
 
 @contextmanager
@@ -92,6 +97,36 @@ def check_engine(totals: Totals, convert: Callable[[pd.DataFrame], Any]) -> None
                 differing = [str(cell) for cell, a, b in zip(cells, expected, found, strict=False) if a != b]
                 msg = f"engine differs from the contract in case {name!r}, {which}: {differing or 'totals must be Python ints'}"
                 raise AssertionError(msg)
+
+
+def check_accountant(make: Callable[[], Accountant[Any]], epsilon: float, delta: float) -> None:
+    """Hold an accountant to its promise: filled with equal queries it stays within (ε, δ) by exact optimal composition.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a fresh account.
+    epsilon, delta : float
+        What it promises; δ of 0 for the plain sum.
+
+    Raises
+    ------
+    AssertionError
+        Names the price and the number of queries that were accepted.
+    """
+    for price in ("1", "0.3", "0.1", "0.03", "0.01", "1/7"):
+        account, count = make(), 0
+        cost = Cost.laplace(Epsilon(price))
+        try:
+            while True:
+                account.charge(cost, frame="", query="", mechanism="", scale=0.0, margin=0.0, private=False)
+                count += 1
+        except BudgetExhausted:
+            pass
+        lost = count * Epsilon(price) > epsilon if delta == 0 else bool(count) and optimal_delta(Epsilon(price), count, epsilon) > delta
+        if lost or len(account.entries) != count:
+            msg = f"accountant accepted {count} queries of ε={price}, which exceed ({epsilon}, {delta})"
+            raise AssertionError(msg)
 
 
 def _selections(length: int) -> list[tuple[str, NDArray[np.bool_] | None]]:

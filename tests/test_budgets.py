@@ -18,6 +18,7 @@ from pandas_dp.accounting import ApproximateAccountant, ConcentratedAccountant, 
 from pandas_dp.accounting.accountants import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
 from pandas_dp.domain import IntGrid
+from pandas_dp.testing import check_accountant
 
 ENTRY = {"frame": "f", "query": "q", "mechanism": "m", "scale": 1.0, "margin": 1.0, "private": True}
 DELTA = Delta("1e-6")
@@ -61,6 +62,21 @@ def test_accountants_never_under_report(name, epsilon):
     assert composition.optimal_delta(exact, count, 1) <= 1e-6
     if name == "pure":
         assert count == math.floor(1 / Fraction(exact))
+
+
+@pytest.mark.parametrize("name", ACCOUNTS)
+def test_accountants_conform(name):
+    """Every account passes the conformance suite at what it promises; a concentrated one at what its ρ converts to."""
+    epsilon = composition.zcdp_to_approx("0.02", DELTA) if name == "concentrated" else 1
+    check_accountant(ACCOUNTS[name], epsilon, 0 if name == "pure" else 1e-6)
+
+
+def test_conformance_rejects():
+    """The twin: an account of twice the budget, and one whose δ is a thousand times larger, are caught."""
+    with pytest.raises(AssertionError, match="accepted"):
+        check_accountant(lambda: PureAccountant(Epsilon(2)), 1, 0)
+    with pytest.raises(AssertionError, match="accepted"):
+        check_accountant(lambda: ApproximateAccountant(Epsilon(1), Delta("1e-2")), 1, 1e-6)
 
 
 def test_small_queries_last_longer_with_delta():

@@ -121,6 +121,49 @@ def test_every_small_data_set_exhaustively(query, records, epsilon):
     assert not worst_pairs(query, epsilon, records)
 
 
+def divergence(left, right, order):
+    """Return the Rényi divergence of two exact laws, to about 1e-12."""
+    terms = [order * _log(p) + (1 - order) * _log(right[x]) for x, p in left.items()]
+    most = max(terms)
+    return (most + math.log(math.fsum(math.exp(term - most) for term in terms))) / (order - 1)
+
+
+def _log(probability):
+    return math.log(probability.numerator) - math.log(probability.denominator)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2), Fraction(5)], ids=str)
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_small_data_set_is_concentrated(query, epsilon):
+    """On the same data sets the Rényi divergence of every order from 1.01 to 100 is at most order * ε²/8, both ways: what a choice is charged in ρ."""
+    laws = {h: exact_law(lambda h=h: QUERIES[query](array(h), epsilon, 1)) for size in range(4) for h in datasets(4, size)}
+    rho = float(epsilon) ** 2 / 8
+    for one, other in neighbours(4, 3, 1):
+        for order in (1.01, 1.5, 2.0, 4.0, 16.0, 100.0):
+            for left, right in ((laws[one], laws[other]), (laws[other], laws[one])):
+                assert divergence(left, right, order) <= order * rho + 1e-9
+
+
+def test_a_fifth_of_it_would_be_too_little():
+    """The twin (case B10): ε²/40, a fifth of it, is exceeded by two candidates."""
+    epsilon = Fraction(2)
+    laws = [exact_law(lambda h=h: private_quantiles(array(h), 1, [Fraction(1, 2)], epsilon, 1)) for h in ((0, 1), (0, 1, 1))]
+    assert max(divergence(laws[0], laws[1], order) / order for order in (1.01, 2.0, 16.0)) > float(epsilon) ** 2 / 40
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(700), Fraction(5000)], ids=str)
+@pytest.mark.parametrize("heights", [[0] * 1491, [0] * 1492, [4] * 1500, [0] * 750 + [4] * 750], ids=len)
+def test_no_weight_underflows(heights, epsilon):
+    """Attack A12: thousands of equal values at tiny and huge ε neither raise nor leave the grid, and at huge ε give the value."""
+    for call in (
+        lambda: private_quantiles(array(heights), 4, [Fraction(1, 2)], epsilon, 1)[0],
+        lambda: private_extreme(array(heights), 4, epsilon, 1, largest=True),
+    ):
+        assert 0 <= call() <= 4
+    if epsilon >= 700 and len(set(heights)) == 1:
+        assert private_quantiles(array(heights), 4, [Fraction(1, 2)], epsilon, 1) == [heights[0]]
+
+
 @pytest.mark.parametrize("query", ["q=1/10", "q=2/3"])
 def test_exhaustion_catches_a_small_sensitivity(query, monkeypatch):
     """The twin: with a sensitivity of 1 instead of max(a, b - a) some small neighbours prove a larger loss."""
