@@ -268,8 +268,8 @@ def _wanted(column: Hashable, values: tuple[Any, ...], dtype: Any) -> tuple[Any,
     types = set(map(type, values))  # of thousands of keys, mostly one
     if not all(issubclass(kind, _PLAIN) for kind in types):
         raise KeysError.unusable(column, "must be plain values, such as strings or integers; missing values are counted with other=")
-    if any(isinstance(value, int) and not -(2**63) <= value < 2**64 for value in values):
-        raise KeysError.unusable(column, "must be whole numbers of at most 64 bits")
+    if any(isinstance(value, int) and abs(value) > 2**128 for value in values):
+        raise KeysError.unusable(column, "must be whole numbers of at most 128 bits")
     if not types <= {int, str} and any(pd.isna(value) for value in values):
         raise KeysError.unusable(column, "may not be missing values: give other= to count those")
     kind = kind_of(dtype)

@@ -167,19 +167,19 @@ def test_always_finite_and_inside(values):
         assert np.isfinite(found.to_numpy(dtype=float)).all()
 
 
-COVERAGE = 2000
+COVERAGE = 1000
 
 
 @pytest.mark.parametrize("rows", [40, 400, 5000])
 @pytest.mark.parametrize("share", [0.5, 0.02])
 def test_intervals_cover(rows, share):
-    """N = 2000 releases: the 80 % intervals of all five functions cover the exact answers at least 0.76 of the time.
+    """N = 1000 releases: the 80 % intervals of all five functions cover the exact answers at least 0.74 of the time.
 
-    A true 0.8 would fail with probability below 1e-5 per function by the binomial, and the intervals of a spread are made for more than 0.8; for a
+    A true 0.8 would fail with probability 1e-6 per function by the binomial, and the intervals of a spread are made for more than 0.8; for a
     twin whose noise is twice as wide as claimed the share is below 0.7 (next test).
     """
     hits = covered(rows, share, factor=1)
-    assert (hits >= 0.755).all(), hits.to_dict()
+    assert (hits >= 0.74).all(), hits.to_dict()
 
 
 def test_intervals_with_too_much_noise_do_not_cover():
