@@ -177,8 +177,10 @@ def _parse_bounds(column: Hashable, given: object) -> tuple[Any, Any]:
 
 
 def _check_narrower(column: Hashable, kind: Kind, bounds: tuple[Any, Any], facts: ColumnFacts | None) -> None:
-    exact = [_exact(column, kind, bounds, end) for end in bounds]
     limits: tuple[Any, Any] = (0, 1) if kind.name == "bool" else (facts.bounds if facts and facts.bounds else (None, None))
+    if limits == (None, None):
+        return
+    exact = [_exact(column, kind, bounds, end) for end in bounds]
     low, high = (None if end is None else _exact(column, kind, limits, end) for end in limits)
     if (low is not None and exact[0] < low) or (high is not None and exact[1] > high):
         raise BoundsError.wider(column, bounds, limits)

@@ -56,7 +56,7 @@ class PriceOptions(TypedDict, total=False):
     rows: object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Price:
     """The price of a query as the call named it."""
 
@@ -70,6 +70,8 @@ class Price:
     @classmethod
     def of(cls, epsilon: object, options: PriceOptions) -> Price:
         """Return the price that a call named, or raise for an option that there is not."""
+        if not options and epsilon is not None:
+            return cls(epsilon)
         for name in options:
             if name not in PriceOptions.__annotations__:
                 raise ParameterTypeError.no_such(name)
@@ -106,7 +108,7 @@ def _checked_rows(rows: object) -> int:
     return number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ColumnPart:
     """One column's share of a release: its cells, the noise on each, and what is read from them."""
 
@@ -124,7 +126,7 @@ class ColumnPart:
         return self.part.readings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Showing:
     """How private keys are found: noise on their numbers of units, and the threshold that shows one."""
 
@@ -135,7 +137,7 @@ class Showing:
     max_groups: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plan:
     """What a query costs, and the noise that makes it cost that."""
 
@@ -165,18 +167,19 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
         price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
-    strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=all(part.order is not None for part in query.parts))
+    chosen = query.parts[0].order is not None and all(part.order is not None for part in query.parts)
+    strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=chosen)
     if isinstance(query.keys, PrivateKeys):
         return _with_private_keys(query, query.keys, session, strength.cost, roster)
     parts = _parts(query, strength.epsilon, strength.rho, roster.max_rows)
+    if len(parts) == 1 and not isinstance(parts[0].noise, Exponential):
+        return Plan(strength.cost, parts[0].noise.mechanism, parts)
     mechanisms = dict.fromkeys(part.noise.mechanism for part in parts)
     return Plan(_cost(strength, parts), ", ".join(mechanisms), parts)
 
 
 def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
     """Add up what the parts cost: ε²/2 of ρ for Laplace noise, ε²/8 for a choice, as :class:`pandas_dp.accounting.Cost` has it."""
-    if len(parts) == 1 and not isinstance(parts[0].noise, Exponential):
-        return strength.cost
     whole = sum((part.part.weight for part in parts), Fraction(0))
     if strength.rho is not None:
         pure = all(isinstance(part.noise, Exponential) for part in parts)
@@ -186,11 +189,11 @@ def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
             else strength.cost.epsilon
         )
         return replace(strength.cost, epsilon=Epsilon(epsilon), pure=pure)
-    if strength.cost.rho != Fraction(strength.epsilon) ** 2 / 2:
+    if strength.cost.told is not None:
         return strength.cost  # named by ρ
     shares = [(part.part.weight / whole * strength.epsilon, isinstance(part.noise, Exponential)) for part in parts]
     rho = sum((share * share / (8 if chosen else 2) for share, chosen in shares), Fraction(0))
-    return replace(strength.cost, rho=Rho(rho))
+    return replace(strength.cost, told=Rho(rho))
 
 
 def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
@@ -219,10 +222,13 @@ def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int)
     """Divide ε, or for Gaussian noise ρ, over the parts by their weights."""
     apart = query.one_each is not None
     records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
-    whole = query.parts[0].weight if len(query.parts) == 1 else sum((part.weight for part in query.parts), Fraction(0))
+    if len(query.parts) == 1 and query.parts[0].order is None and query.parts[0].moments is None and rho is None:
+        part = query.parts[0]  # most queries, which need no division of what they spend
+        return [ColumnPart(part, Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / epsilon))]
+    whole = sum((part.weight for part in query.parts), Fraction(0))
     parts = []
     for part in query.parts:
-        share = 1 if part.weight == whole else part.weight / whole
+        share = part.weight / whole
         noise: Laplace | Gaussian | Exponential
         if part.order is not None:
             noise = Exponential(epsilon * share if rho is None else root_down(8 * rho * share), max_rows)

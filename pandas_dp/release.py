@@ -112,7 +112,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> 
         private=private,
     )
     release = None
-    with suppress(Exception), np.errstate(all="ignore"):  # its text may quote data; what is raised below says nothing but that it failed
+    with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
         estimates, index = _measure(source, query, plan, selection)
         release = Release(
             entry.number,

@@ -156,22 +156,20 @@ class Accountant(Generic[Money]):
         """
         with lock.LOCK:
             self.check_open()
-            price = self._price(cost)
             blocks = self._here.get()
             for block in blocks:
-                if block.spent + price > block.limit:
-                    raise BudgetExhausted.refuse(query, self.unit(price), self.unit(block.limit - block.spent), self.unit(block.limit))
-            if self._delta + cost.delta > self.delta:
+                if block.spent + self._price(cost) > block.limit:
+                    raise BudgetExhausted.refuse(
+                        query, self.unit(self._price(cost)), self.unit(block.limit - block.spent), self.unit(block.limit)
+                    )
+            if cost.delta and self._delta + cost.delta > self.delta:
                 raise BudgetExhausted.refuse(query, cost.delta, self.remaining_delta, self.delta)
             if not self._fits(cost):
-                raise BudgetExhausted.refuse(query, self.unit(price), self._left_for(cost), self.budget)
+                raise BudgetExhausted.refuse(query, self.unit(self._price(cost)), self._left_for(cost), self.budget)
             # An interrupt in between over-counts, which is the harmless side.
-            self._rho += cost.rho
-            self._delta += cost.delta
-            self._epsilon += cost.epsilon
-            self._pure = self._pure and cost.pure
+            self._add(cost)
             for block in blocks:
-                block.spent += price
+                block.spent += self._price(cost)
             entry = Entry(len(self._entries) + 1, datetime.now(UTC), frame, query, cost, mechanism, scale, margin, private)
             self._entries.append(entry)
             return entry
@@ -203,6 +201,13 @@ class Accountant(Generic[Money]):
 
     def _left_for(self, cost: Cost) -> Money:  # noqa: ARG002  (where noise of one kind may spend less than another)
         return self.remaining
+
+    def _add(self, cost: Cost) -> None:
+        """Take a cost into the sums."""
+        self._rho += cost.rho
+        self._delta += cost.delta
+        self._epsilon += cost.epsilon
+        self._pure = self._pure and cost.pure
 
     def _set_aside(self) -> Fraction:
         """Return what blocks of others have reserved and not spent."""
@@ -253,6 +258,14 @@ class PureAccountant(Accountant[Epsilon]):
 
     def _rest(self) -> Fraction:
         return self._limit - self._epsilon
+
+    def _fits(self, cost: Cost) -> bool:
+        if self._blocks:
+            return super()._fits(cost)
+        return self._epsilon + cost.epsilon <= self._limit  # a sum of Fractions, which compares exactly
+
+    def _add(self, cost: Cost) -> None:
+        self._epsilon += cost.epsilon
 
 
 class ConcentratedAccountant(Accountant[Rho]):

@@ -26,16 +26,21 @@ class Cost:
         What it is called; of a Gaussian, the ε of a Laplace mechanism of the same ρ, rounded up.
     delta : Delta
         Of the selection of private keys; else 0.
-    rho : Rho
-        Zero-concentrated differential privacy, but for ``delta``.
+    told : Rho or None
+        Zero-concentrated differential privacy, but for ``delta``; None for the ε²/2 of any ε-differentially private mechanism.
     pure : bool
         Whether it is ``epsilon``-differentially private (but for ``delta``): not so for a Gaussian.
     """
 
     epsilon: Epsilon
     delta: Delta
-    rho: Rho
+    told: Rho | None
     pure: bool = True
+
+    @property
+    def rho(self) -> Rho:
+        """Zero-concentrated differential privacy, but for ``delta``."""
+        return Rho(Fraction(self.epsilon) ** 2 / 2) if self.told is None else self.told
 
     @property
     def named(self) -> Epsilon | Rho:
@@ -50,7 +55,7 @@ class Cost:
         ----------
         .. [1] M. Bun, T. Steinke. Concentrated differential privacy: simplifications, extensions, and lower bounds. TCC 2016, proposition 1.4; with δ, definition 8.1.
         """
-        return cls(epsilon, delta, Rho(Fraction(epsilon) ** 2 / 2))
+        return cls(epsilon, delta, None)
 
     @classmethod
     def selection(cls, epsilon: Epsilon) -> Cost:

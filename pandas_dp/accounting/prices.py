@@ -16,7 +16,7 @@ Account = PureAccountant | ApproximateAccountant | ConcentratedAccountant
 _MECHANISMS = ("laplace", "gaussian")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Strength:
     """How much noise a query gets: for ε, or for ρ if it is Gaussian; and what that costs."""
 
@@ -77,4 +77,4 @@ def strength_of(
     cost = Cost.laplace(called)
     if gaussian:
         return Strength(Fraction(called), Fraction(cost.rho), Cost.gaussian(cost.rho, called))
-    return Strength(Fraction(called), None, cost)
+    return Strength(called, None, cost)

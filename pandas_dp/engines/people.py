@@ -94,12 +94,13 @@ def heights_of(series: pd.Series[Any], grid: Grid) -> tuple[NDArray[np.uint64], 
     steps = steps_of(grid, min(len(series), BLOCK))
     heights = np.empty(len(series), dtype=np.uint64)
     there = np.ones(len(series), dtype=np.bool_)
-    for start in range(0, len(series), BLOCK):
-        values, missing = read(start, start + BLOCK)
-        ints, absent = steps.read(values, missing)
-        heights[start : start + BLOCK] = (ints - ints.dtype.type(steps.zero + grid.first)).view(np.uint64)
-        if absent is not None:
-            there[start : start + BLOCK] = ~absent
+    with np.errstate(all="ignore"):
+        for start in range(0, len(series), BLOCK):
+            values, missing = read(start, start + BLOCK)
+            ints, absent = steps.read(values, missing)
+            heights[start : start + BLOCK] = (ints - ints.dtype.type(steps.zero + grid.first)).view(np.uint64)
+            if absent is not None:
+                there[start : start + BLOCK] = ~absent
     return heights, there
 
 

@@ -52,7 +52,7 @@ class Reading(Protocol):
         """Return the ± that can be told before the answer, None if that needs ``rows`` and there are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Part:
     """Cells that are released together, with one share of the query's ε, and what is read from them.
 
@@ -84,7 +84,7 @@ class Part:
         return replace(self, readings=readings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OrderChoice:
     """Points of a column's grid that are chosen by rank: quantiles together, or one extreme."""
 
@@ -94,7 +94,7 @@ class OrderChoice:
     extreme: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Moments:
     """The second moments of several columns, over rows that have a value in each."""
 
@@ -103,7 +103,7 @@ class Moments:
     design: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Query:
     """What is asked, in public terms.
 
@@ -147,7 +147,7 @@ class Query:
         return tuple(answers if self.order is None else (answers[place] for place in self.order))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Count:
     """The number of records, from ``cells`` that hold ``mass`` for each."""
 
@@ -172,7 +172,7 @@ class Count:
         return self.finish([0] * self.cells, noise).half_width(level)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sum:
     """The sum of clamped values: a lone signed cell, or cells that share the mass of each record."""
 
@@ -206,7 +206,7 @@ class Sum:
         return self.finish([0] * len(self.weights), noise).half_width(level)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mean:
     """The mean of clamped values: cells that stand for heights between the bounds."""
 
@@ -234,7 +234,7 @@ class Mean:
         return self.domain.decode_width(min(1.0, noise.mix(self.heights, level) / (float(rows) * self.mass)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Spread:
     """The variance, or its root, of clamped values: three cells."""
 
