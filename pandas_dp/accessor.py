@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 from pandas_dp import release, session
-from pandas_dp.descriptive import OneColumn
+from pandas_dp.columns import ColumnQueries
 from pandas_dp.errors import ParameterTypeError, boundary
 from pandas_dp.plans import Price
 from pandas_dp.previews import SeriesPreview
@@ -158,7 +158,7 @@ class DataFrameDP(FrameQueries, Tracked):
 
 
 @register_series_accessor("dp")
-class SeriesDP(Asked, OneColumn):
+class SeriesDP(Asked, ColumnQueries):
     """Differentially private answers about a column of a protected DataFrame: ``df["age"].dp``."""
 
     def __init__(self, series: pd.Series[Any]) -> None:

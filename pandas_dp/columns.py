@@ -9,11 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp import registry, release
-from pandas_dp.descriptive import SpreadAndOrder
+from pandas_dp.descriptive import OneColumn, SpreadAndOrder
 from pandas_dp.errors import KeysError, boundary
+from pandas_dp.groupby import Grouping
 from pandas_dp.keys import group_keys
 from pandas_dp.kinds import kind_of
 from pandas_dp.plans import Price
+from pandas_dp.tables import counted_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from pandas_dp.statistics.limits import PrivateBounds
     from pandas_dp.statistics.readings import Query
 
-__all__ = ["DescriptiveQueries"]
+__all__ = ["ColumnQueries", "DescriptiveQueries"]
 
 
 class DescriptiveQueries(SpreadAndOrder):
@@ -150,16 +152,7 @@ class DescriptiveQueries(SpreadAndOrder):
         -------
         ``epsilon``-DP: a unit's rows can make ``max_rows`` keys occur that would not otherwise.
         """
-        from pandas_dp.statistics import people
-
-        if isinstance(keys, str):
-            raise KeysError.unusable(column, "must be declared: what is counted are those among them that occur")
-
-        def build(frame: PublicFrame) -> Query:
-            found = group_keys(frame, column, keys, None)
-            return people.occurring(found, f"nunique({column!r} of {len(found)} keys)")
-
-        return release.answer(self._frame, build, Price.of(epsilon, price))
+        return _nunique(self._frame, column, keys, Price.of(epsilon, price))
 
     @boundary
     def bounds(self, column: Hashable, *, remember: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> PrivateBounds:
@@ -198,23 +191,7 @@ class DescriptiveQueries(SpreadAndOrder):
         >>> usable, usable.clamped < 0.01
         ((256.0, 16384.0), True)
         """
-        from pandas_dp.statistics.limits import bounds_of, bounds_query
-
-        known = registry.require(release.base_of(self._frame))
-        if remember:
-            registry.check_own(known, column)
-        kinds: list[Kind | None] = []
-
-        def build(frame: PublicFrame) -> Query:
-            query = bounds_query(frame, column)
-            kinds.append(kind_of(frame.dtype(column)))
-            return query
-
-        release.answer(self._frame, build, Price.of(epsilon, price))
-        found = bounds_of(known.session.releases[-1], kinds[0])
-        if remember:
-            registry.remember(known, column, tuple(found))
-        return found
+        return _bounds(self._frame, column, Price.of(epsilon, price), remember=remember)
 
     @boundary
     def clamping_rate(self, column: Hashable, *, bounds: Bounds, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
@@ -238,8 +215,84 @@ class DescriptiveQueries(SpreadAndOrder):
         -------
         As the mean of a boolean column.
         """
-        from pandas_dp.statistics.limits import outside_query, outside_share
+        return _clamping_rate(self._frame, column, bounds, Price.of(epsilon, price))
 
-        release.answer(self._frame, partial(outside_query, column=column, bounds=bounds), Price.of(epsilon, price))
-        session = registry.require(release.base_of(self._frame)).session
-        return outside_share(session.releases[-1]).value
+
+class ColumnQueries(OneColumn):
+    """The same of a Series, and the counts of its keys."""
+
+    _frame: Any
+
+    @boundary
+    def value_counts(
+        self,
+        *,
+        keys: Any = None,
+        other: Hashable | None = None,
+        normalize: bool = False,
+        sort: bool = True,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> pd.Series[Any]:
+        """Count the rows of each declared key; as ``DataFrame.dp.value_counts`` with this column."""
+        return counted_keys(self._frame, Grouping(self._frame.name, keys, other), Price.of(epsilon, price), normalize=normalize, sort=sort)
+
+    @boundary
+    def mode(self, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the key that most rows have, by noisy counts; as ``DataFrame.dp.mode`` with this column."""
+        return counted_keys(self._frame, Grouping(self._frame.name, keys), Price.of(epsilon, price)).idxmax()
+
+    @boundary
+    def nunique(self, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Count how many of the declared keys occur; as ``DataFrame.dp.nunique`` with this column."""
+        return _nunique(self._frame, self._frame.name, keys, Price.of(epsilon, price))
+
+    @boundary
+    def bounds(self, *, remember: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> PrivateBounds:
+        """Estimate usable bounds; as ``DataFrame.dp.bounds`` with this column."""
+        return _bounds(self._frame, self._frame.name, Price.of(epsilon, price), remember=remember)
+
+    @boundary
+    def clamping_rate(self, *, bounds: Bounds, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the share of values that a choice of bounds would cut off; as ``DataFrame.dp.clamping_rate`` with this column."""
+        return _clamping_rate(self._frame, self._frame.name, bounds, Price.of(epsilon, price))
+
+
+def _nunique(source: Any, column: Hashable, keys: Any, price: Price) -> Any:
+    from pandas_dp.statistics import people
+
+    if isinstance(keys, str):
+        raise KeysError.unusable(column, "must be declared: what is counted are those among them that occur")
+
+    def build(frame: PublicFrame) -> Query:
+        found = group_keys(frame, column, keys, None)
+        return people.occurring(found, f"nunique({column!r} of {len(found)} keys)")
+
+    return release.answer(source, build, price)
+
+
+def _bounds(source: Any, column: Hashable, price: Price, *, remember: bool) -> PrivateBounds:
+    from pandas_dp.statistics.limits import bounds_of, bounds_query
+
+    known = registry.require(release.base_of(source))
+    if remember:
+        registry.check_own(known, column)
+    kinds: list[Kind | None] = []
+
+    def build(frame: PublicFrame) -> Query:
+        query = bounds_query(frame, column)
+        kinds.append(kind_of(frame.dtype(column)))
+        return query
+
+    release.answer(source, build, price)
+    found = bounds_of(known.session.releases[-1], kinds[0])
+    if remember:
+        registry.remember(known, column, tuple(found))
+    return found
+
+
+def _clamping_rate(source: Any, column: Hashable, bounds: Any, price: Price) -> Any:
+    from pandas_dp.statistics.limits import outside_query, outside_share
+
+    release.answer(source, partial(outside_query, column=column, bounds=bounds), price)
+    return outside_share(registry.require(release.base_of(source)).session.releases[-1]).value

@@ -132,7 +132,11 @@ class GroupByDP(SpreadAndOrder):
         east      4
         dtype: int64
         """
-        counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), Price.of(epsilon, price))
+        return self.sized(Price.of(epsilon, price))
+
+    def sized(self, price: Price) -> pd.Series[Any]:
+        """Return ``size()`` at a price; for the tables made of it."""
+        counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), price)
         return counts
 
     @boundary

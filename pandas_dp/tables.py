@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from pandas_dp.public import PublicFrame
     from pandas_dp.statistics.readings import Query
 
-__all__ = ["TableQueries"]
+__all__ = ["TableQueries", "counted_keys"]
+
+
+def counted_keys(source: Any, grouping: Grouping, price: Price, *, normalize: bool = False, sort: bool = True) -> pd.Series[Any]:
+    """Return the noisy count of each key, or its share; largest first if sorted: post-processing."""
+    counts: pd.Series[Any] = GroupByDP(source, grouping).sized(price).rename("count")
+    if normalize:
+        present = counts.clip(lower=0)
+        counts = (present / max(int(present.sum()), 1)).rename("proportion")
+    return counts.sort_values(ascending=False, kind="stable") if sort else counts
 
 
 class TableQueries:
@@ -129,11 +138,7 @@ class TableQueries:
         -------
         As ``groupby(column).size()``.
         """
-        counts: pd.Series[Any] = GroupByDP(self._frame, Grouping(column, keys, other)).size(epsilon=epsilon, **price).rename("count")
-        if normalize:
-            present = counts.clip(lower=0)
-            counts = (present / max(int(present.sum()), 1)).rename("proportion")
-        return counts.sort_values(ascending=False, kind="stable") if sort else counts
+        return counted_keys(self._frame, Grouping(column, keys, other), Price.of(epsilon, price), normalize=normalize, sort=sort)
 
     @boundary
     def mode(self, column: Hashable, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
@@ -153,7 +158,7 @@ class TableQueries:
         -------
         As ``value_counts``: the whole ε is on every count, so that choosing the largest costs nothing more.
         """
-        return GroupByDP(self._frame, Grouping(column, keys)).size(epsilon=epsilon, **price).idxmax()
+        return counted_keys(self._frame, Grouping(column, keys), Price.of(epsilon, price)).idxmax()
 
     @boundary
     def nlargest(
@@ -161,8 +166,7 @@ class TableQueries:
     ) -> pd.Series[Any]:
         """Return the ``n`` keys with the largest noisy counts; free post-processing of ``value_counts``."""
         size = checked_count("n", n)
-        counts: pd.Series[Any] = GroupByDP(self._frame, Grouping(column, keys)).size(epsilon=epsilon, **price).rename("count")
-        return counts.sort_values(ascending=False, kind="stable").head(size)
+        return counted_keys(self._frame, Grouping(column, keys), Price.of(epsilon, price)).head(size)
 
     @boundary
     def crosstab(

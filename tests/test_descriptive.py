@@ -357,6 +357,25 @@ def test_keys():
     assert people.dp.session.ledger["scale"].iloc[-1] == 3
 
 
+def test_keys_and_bounds_of_a_series():
+    """A Series answers for its own keys and bounds as its frame does."""
+    df, raw = table(), visits()
+    counts = df["ward"].dp.value_counts(epsilon=BIG)
+    assert counts.to_dict() == raw["ward"].value_counts().to_dict()
+    assert counts.is_monotonic_decreasing
+    assert df["ward"].dp.value_counts(normalize=True, sort=False, epsilon=1).index.tolist() == WARDS
+    assert df["ward"].dp.mode(epsilon=10) == raw["ward"].mode()[0]
+    assert df["ward"].dp.nunique(epsilon=BIG) == 4
+    assert df["smoker"].dp.value_counts(epsilon=BIG).sum() == len(raw)
+    unknown = protect(pd.DataFrame({"x": [3.0] * 500 + [900.0] * 500}))
+    assert unknown["x"].dp.bounds(epsilon=1) == (2.0, 1024.0)
+    assert unknown["x"].dp.clamping_rate(bounds=(0, 10), epsilon=1) == pytest.approx(0.5, abs=0.05)
+    unknown["x"].dp.bounds(remember=True, epsilon=1)
+    assert 2 <= unknown["x"].dp.mean(epsilon=1) <= 1024
+    with pytest.raises(KeysError):
+        unknown["x"].dp.value_counts(epsilon=1)
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
