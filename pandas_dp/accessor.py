@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 from pandas_dp import release, session
+from pandas_dp.amounts import checked_flag
 from pandas_dp.columns import ColumnQueries
 from pandas_dp.errors import ParameterTypeError, boundary
 from pandas_dp.plans import Price
@@ -173,7 +174,10 @@ class SeriesDP(Asked, ColumnQueries):
     def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> NoisyInt:
         """Count the present values, or the units that have one; as ``DataFrame.dp.count`` with this column."""
         return cast(
-            "NoisyInt", release.answer(self._frame, partial(people.units if unique else basic.count, column=None), Price.of(epsilon, price))
+            "NoisyInt",
+            release.answer(
+                self._frame, partial(people.units if checked_flag("unique", unique) else basic.count, column=None), Price.of(epsilon, price)
+            ),
         )
 
     @boundary
@@ -200,6 +204,7 @@ class SeriesDP(Asked, ColumnQueries):
         mechanism: str | None = None,
         within: Any = None,
         level: float = 0.95,
+        rows: object = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
@@ -208,7 +213,7 @@ class SeriesDP(Asked, ColumnQueries):
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
-            Price.named(epsilon, rho, mechanism, within, level),
+            Price.named(epsilon, rho, mechanism, within, level, rows=rows),
         )
 
 

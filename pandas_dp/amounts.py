@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ __all__ = [
     "as_fraction",
     "as_rho",
     "checked_count",
+    "checked_flag",
 ]
 
 EPSILON_MIN = Fraction(1, 10**12)
@@ -219,9 +222,18 @@ def as_fraction(value: object, parameter: str) -> Fraction:
 
 def checked_count(parameter: str, value: object) -> int:
     """Return a parameter that is a whole number of at least 1, or refuse it."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number: int | None = None
+    with suppress(Exception):  # whatever an object of the caller's raises
+        number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    if number is None:
         raise ParameterTypeError.wrong_kind(parameter, "a whole number", type(value))
-    number = int(value.__index__())
     if not 1 <= number <= 10**9:
         raise ParameterError.number(parameter, "a whole number of at least 1")
     return number
+
+
+def checked_flag(parameter: str, value: object) -> bool:
+    """Return a parameter that is True or False, or refuse it."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterTypeError.wrong_kind(parameter, "True or False", type(value))
+    return bool(value)

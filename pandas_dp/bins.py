@@ -78,7 +78,7 @@ def power_keys(frame: PublicFrame, column: Hashable) -> tuple[KeySet, Kind]:
     frame.check(column)
     kind = _number_kind(frame, column)
     powers = [math.ldexp(1.0, power) for power in range(*_POWERS)]
-    edges = np.array([*(-power for power in reversed(powers)), 0.0, *powers])
+    edges = np.array([-np.inf, *(-power for power in reversed(powers)), 0.0, *powers, np.inf])
     return _between(column, edges), kind
 
 

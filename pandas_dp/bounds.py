@@ -70,6 +70,8 @@ def domain_of(statistic: str, column: Hashable, dtype: Any, facts: ColumnFacts |
         bounds = _within_dtype(column, kind, declared)
     elif kind.name == "bool":
         bounds = (0, 1)
+    elif facts is not None and facts.estimated is not None:
+        bounds = _within_dtype(column, kind, facts.estimated)
     else:
         raise BoundsError.missing(column)
     plain = type(bounds[0]) in _PLAIN and type(bounds[1]) in _PLAIN

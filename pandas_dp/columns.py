@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp import registry, release
+from pandas_dp.amounts import checked_flag
 from pandas_dp.descriptive import OneColumn, SpreadAndOrder
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.groupby import Grouping
@@ -163,7 +164,7 @@ class DescriptiveQueries(SpreadAndOrder):
         column : Hashable
             The column.
         remember : bool
-            Whether the session takes them as this column's declared bounds from now on.
+            Whether queries that give no bounds for this column, where the schema declares none, take these from now on.
         epsilon, **price
             What this may spend.
 
@@ -275,7 +276,7 @@ def _bounds(source: Any, column: Hashable, price: Price, *, remember: bool) -> P
     from pandas_dp.statistics.limits import bounds_of, bounds_query
 
     known = registry.require(release.base_of(source))
-    if remember:
+    if checked_flag("remember", remember):
         registry.check_own(known, column)
     kinds: list[Kind | None] = []
 
@@ -284,8 +285,7 @@ def _bounds(source: Any, column: Hashable, price: Price, *, remember: bool) -> P
         kinds.append(kind_of(frame.dtype(column)))
         return query
 
-    release.answer(source, build, price)
-    found = bounds_of(known.session.releases[-1], kinds[0])
+    found = bounds_of(release.released(source, build, price)[0], kinds[0])
     if remember:
         registry.remember(known, column, tuple(found))
     return found
@@ -294,5 +294,4 @@ def _bounds(source: Any, column: Hashable, price: Price, *, remember: bool) -> P
 def _clamping_rate(source: Any, column: Hashable, bounds: Any, price: Price) -> Any:
     from pandas_dp.statistics.limits import outside_query, outside_share
 
-    release.answer(source, partial(outside_query, column=column, bounds=bounds), price)
-    return outside_share(registry.require(release.base_of(source)).session.releases[-1]).value
+    return outside_share(release.released(source, partial(outside_query, column=column, bounds=bounds), price)[0]).value

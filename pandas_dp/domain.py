@@ -44,6 +44,8 @@ class ColumnFacts:
         Whether the declared dtype is a number.
     dtype : str or None
         The declared dtype.
+    estimated : tuple or None
+        Bounds that were released, and serve where none are declared or given.
     """
 
     bounds: tuple[Any, Any] | None = None
@@ -51,6 +53,7 @@ class ColumnFacts:
     nullable: bool = True
     numeric: bool = False
     dtype: str | None = None
+    estimated: tuple[Any, Any] | None = None
 
     def both_bounds(self) -> tuple[Any, Any] | None:
         """Return the bounds if both ends are declared."""
@@ -79,6 +82,16 @@ class Domain:
     kind: Kind
     grid: Grid
     bounds: tuple[Any, Any]
+
+    @property
+    def wide(self) -> bool:
+        """Whether sums of fewer than 2**31 rows might not fit an int64."""
+        return isinstance(self.grid, IntGrid) and max(abs(self.grid.first), abs(self.grid.last)) >= _SMALL
+
+    @property
+    def huge(self) -> bool:
+        """Whether a value itself might not fit an int64."""
+        return isinstance(self.grid, IntGrid) and max(abs(self.grid.first), abs(self.grid.last)) >= _LIMIT
 
     def ends(self) -> tuple[Fraction, Fraction]:
         """Return the bounds as exact numbers."""

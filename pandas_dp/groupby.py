@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp import registry, release
+from pandas_dp.amounts import checked_flag
 from pandas_dp.descriptive import SpreadAndOrder
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
@@ -164,7 +165,9 @@ class GroupByDP(SpreadAndOrder):
         As ``size``; with ``unique`` a unit adds 1 to each group it reaches, so that the scale is that of ``max_rows`` or ``max_groups``, whichever is less.
         """
         chosen = self._column if column is None else column
-        return self._ask(partial(people.units if unique else basic.count, column=chosen), Price.of(epsilon, price), name=chosen)
+        return self._ask(
+            partial(people.units if checked_flag("unique", unique) else basic.count, column=chosen), Price.of(epsilon, price), name=chosen
+        )
 
     @boundary
     def sum(
@@ -249,6 +252,7 @@ class GroupByDP(SpreadAndOrder):
         mechanism: str | None = None,
         within: Any = None,
         level: float = 0.95,
+        rows: object = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics of several columns of each group in one charge, as pandas' ``groupby.agg``.
@@ -261,7 +265,7 @@ class GroupByDP(SpreadAndOrder):
             As for ``df.dp.mean``.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among the columns.
-        rho, mechanism, within, level
+        rho, mechanism, within, level, rows
             Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
@@ -279,7 +283,7 @@ class GroupByDP(SpreadAndOrder):
 
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
-        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level), name=name)
+        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level, rows=rows), name=name)
 
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
         return self._ask_columns(partial(build, **options), column, bounds, price)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pandas_dp.accounting.accountants import rounded_up
 from pandas_dp.amounts import Delta, Epsilon
 from pandas_dp.composition import zcdp_to_approx
-from pandas_dp.errors import AccountingMissing
+from pandas_dp.errors import AccountingMissing, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,26 +70,38 @@ def tightest(entries: Sequence[Entry], delta: Delta) -> Epsilon:
     else:
         part = Fraction(delta) / 2
     if pure:
-        whole: Any = None
-        # Losses are rounded up to multiples of a step: one that divides the smallest ε, which all have if they are equal.
-        least = min(float(entry.epsilon) for entry in pure)
-        step = least / math.ceil(least / _STEP) * (1 + 1e-12)
-        for (epsilon, own), count in _counted(pure).items():
+        reached = _composed(pure, part, distributions, common) if part else None
+        if reached is not None and others:
+            rest = concentrated(others, Delta(part))
+            reached = None if rest is None else reached + Fraction(rest)
+        if reached is not None:
+            found.append(Epsilon(rounded_up(reached)))
+    if entries and not found:
+        raise ParameterError.number("delta", "larger than what private keys took of it")
+    return min(found, default=Epsilon(0))
+
+
+def _composed(entries: Sequence[Entry], delta: Fraction, distributions: Any, common: Any) -> Fraction | None:
+    """Return the ε of the composed privacy-loss distributions; None if there is none, or they are too large to compose."""
+    # Losses are rounded up to multiples of a step: one that divides the smallest ε, which all have if they are equal.
+    least = min(float(entry.epsilon) for entry in entries)
+    most = sum(float(entry.epsilon) for entry in entries)
+    step = max(least / math.ceil(least / _STEP) * (1 + 1e-12), most / _STEPS)
+    whole: Any = None
+    try:
+        for (epsilon, own), count in _counted(entries).items():
             one = distributions.from_privacy_parameters(
                 common.DifferentialPrivacyParameters(_above(epsilon), _above(own)), value_discretization_interval=step
             ).self_compose(count)
             whole = one if whole is None else whole.compose(one)
-        reached = Fraction(float(whole.get_epsilon_for_delta(_below(part)))) if part else Fraction(0)
-        if others:
-            rest = concentrated(others, Delta(part))
-            reached += Fraction(rest or 0)
-        if float(reached) < _ENDLESS:
-            found.append(Epsilon(rounded_up(reached)))
-    return min(found, default=Epsilon(0))
+        reached = float(whole.get_epsilon_for_delta(_below(delta)))
+    except (OverflowError, ValueError):
+        return None
+    return Fraction(reached) if math.isfinite(reached) else None
 
 
 _STEP = 1e-4
-_ENDLESS = 1e300
+_STEPS = 200_000  # of the whole sum, beyond which a distribution takes long to compose
 
 
 def _counted(entries: Sequence[Entry]) -> dict[tuple[Fraction, Fraction], int]:

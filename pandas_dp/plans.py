@@ -279,7 +279,7 @@ def _at_most(width: Any, wanted: Any) -> bool:
     fits: bool | None = None
     try:
         fits = bool(width <= wanted)
-    except TypeError:
+    except Exception:  # noqa: BLE001  (whatever comparing with an object of the caller's raises)
         fits = None
     if fits is None or isinstance(wanted, bool):
         raise ParameterTypeError.wrong_kind("within", f"a number or duration, as the answer is ({type(width).__name__})", type(wanted))

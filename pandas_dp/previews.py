@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp import release
-from pandas_dp.amounts import Epsilon, Rho
+from pandas_dp.amounts import Epsilon, Rho, checked_flag
 from pandas_dp.descriptive import SpreadAndOrder
 from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.plans import Price, plan_of, widths
@@ -151,7 +151,9 @@ class DataFramePreview(_Described):
         **price: Unpack[PriceOptions],
     ) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=column), Price.of(epsilon, price))
+        return preview(
+            self._frame, partial(people.units if checked_flag("unique", unique) else basic.count, column=column), Price.of(epsilon, price)
+        )
 
     @boundary
     def sum(
@@ -230,7 +232,9 @@ class SeriesPreview(_Described):
     @boundary
     def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``count``."""
-        return preview(self._frame, partial(people.units if unique else basic.count, column=None), Price.of(epsilon, price))
+        return preview(
+            self._frame, partial(people.units if checked_flag("unique", unique) else basic.count, column=None), Price.of(epsilon, price)
+        )
 
     @boundary
     def sum(

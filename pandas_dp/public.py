@@ -128,6 +128,7 @@ class PublicFrame:
             self.check_list(column)
             per_column = bounds if isinstance(bounds, Mapping) else dict.fromkeys(column, bounds)
             return [self.domain(statistic, name, per_column.get(name)) for name in column], False
+        self.check(column)
         given = bounds.get(column) if isinstance(bounds, Mapping) else bounds
         return [self.domain(statistic, column, given)], True
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry, release
+from pandas_dp.amounts import checked_flag
 from pandas_dp.columns import DescriptiveQueries
 from pandas_dp.errors import DPError, boundary
 from pandas_dp.plans import Price
@@ -117,7 +118,11 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         """
         return cast(
             "NoisyInt",
-            release.answer(self._frame, partial(people.units if unique else basic.count, column=column), Price.of(epsilon, price)),
+            release.answer(
+                self._frame,
+                partial(people.units if checked_flag("unique", unique) else basic.count, column=column),
+                Price.of(epsilon, price),
+            ),
         )
 
     @boundary
@@ -265,6 +270,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         mechanism: str | None = None,
         within: Any = None,
         level: float = 0.95,
+        rows: object = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics of several columns in one charge, as pandas' ``agg``.
@@ -278,7 +284,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
             As for ``mean``.
         epsilon : number
             What this answer may spend; divided equally among the *columns*, whatever the number of functions.
-        rho, mechanism, within, level
+        rho, mechanism, within, level, rows
             Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations, ``average=("charge", "mean")``, instead of ``func``.
@@ -326,5 +332,5 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
-            Price.named(epsilon, rho, mechanism, within, level),
+            Price.named(epsilon, rho, mechanism, within, level, rows=rows),
         )

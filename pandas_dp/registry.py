@@ -242,11 +242,9 @@ def check_own(known: Protected, column: Hashable) -> None:
 
 
 def remember(known: Protected, column: Hashable, bounds: tuple[Any, Any]) -> None:
-    """Take released bounds for declared ones of a column, where the schema declares none."""
+    """Take released bounds of a column for where none are declared or given."""
     with lock.LOCK:
-        facts = known.facts.get(column) or ColumnFacts(numeric=True)
-        if facts.both_bounds() is None:
-            known.facts[column] = replace(facts, bounds=bounds)
+        known.facts[column] = replace(known.facts.get(column) or ColumnFacts(numeric=True), estimated=bounds)
 
 
 def forget(session: Session) -> None:

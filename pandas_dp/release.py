@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pandas_dp.statistics.readings import Moments, OrderChoice, Query
     from pandas_dp.units import Selection
 
-__all__ = ["Source", "answer", "base_of", "query_of"]
+__all__ = ["Source", "answer", "base_of", "query_of", "released"]
 
 _WIDE = 2**62
 
@@ -82,7 +82,12 @@ def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Q
 
 
 def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> Any:
-    """Answer a query, or raise before anything is read or charged.
+    """Answer a query; see :func:`released`."""
+    return released(source, build, price)[1]
+
+
+def released(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> tuple[Release, Any]:
+    """Answer a query, or raise before anything is read or charged.  Return the release and the answer.
 
     Parameters
     ----------
@@ -131,7 +136,7 @@ def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> 
     if release is None:
         raise ComputationFailed.after_charge(query.text)
     session.record(release)
-    return value
+    return release, value
 
 
 def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tuple[list[Estimate], pd.Index[Any] | None]:

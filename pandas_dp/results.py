@@ -93,7 +93,7 @@ class Release:
         """The answer as the query returned it: a number, a Series with one row per column, or one row per group and one column per column."""
         if self.columns is None and self.index is None:
             return _carry(self.estimates[0].value, self)
-        return self._shaped([estimate.value for estimate in self.estimates])
+        return self._shaped([_tabular(estimate) for estimate in self.estimates])
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Return the confidence interval of the answer.
@@ -236,6 +236,12 @@ class NoisyFloat(_Noisy, float):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle with the release."""
         return NoisyFloat, (float(self), self.release)
+
+
+def _tabular(estimate: Any) -> Any:
+    """Return a value for a table: of what may not fit an int64 a float, so that its dtype does not depend on it."""
+    value = estimate.value
+    return float(value) if isinstance(value, int) and getattr(estimate, "wide", False) else value
 
 
 def _shown(estimate: Any) -> str:

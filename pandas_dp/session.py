@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "protect"]
 
 _LARGE = 20
-_DELTA_SHARES = 10
+_DELTA_SHARES = 20
 
 
 class Session:
@@ -111,7 +111,7 @@ class Session:
 
     @property
     def remaining_delta(self) -> Delta:
-        """What is left of δ, exactly."""
+        """What is left, exactly, of the half of δ that is for private keys; the other half is the conversion's."""
         return self._accountant.remaining_delta
 
     @property
@@ -157,10 +157,10 @@ class Session:
         >>> pandas_dp.Session(epsilon=1).split([2, 1])
         (ε=2/3, ε=1/3)
         """
-        if hasattr(shares, "__index__"):
-            weights: list[Fraction] = [Fraction(1)] * checked_count("shares", shares)
-        elif isinstance(shares, (str, bytes)) or not hasattr(shares, "__iter__"):
+        if isinstance(shares, (str, bytes, type)):
             raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
+        if not hasattr(shares, "__iter__") or getattr(shares, "ndim", 1) == 0:
+            weights: list[Fraction] = [Fraction(1)] * checked_count("shares", shares)
         else:
             weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
             checked_count("shares", len(weights))
@@ -219,7 +219,7 @@ class Session:
         Notes
         -----
         In sessions of pure and of concentrated differential privacy the amount is set aside: others cannot spend it meanwhile.  In a session with δ it is a
-        limit alone.  Blocks may be nested.
+        limit alone.  Blocks may be nested.  A block belongs to its thread, and to tasks that inherit its context: a thread that is started inside of it is outside.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class Session:
         return strength_of(self._accountant, epsilon, rho, mechanism, self._queries, chosen=chosen)
 
     def query_delta(self, delta: object | None) -> Delta:
-        """Return the δ of a query that selects private keys: its own, or a share of half the session's, or else a tenth of it."""
+        """Return the δ of a query that selects private keys: its own, or a share of half the session's, or else a tenth of that half."""
         if not self.delta:
             raise ParameterError.delta_needed()
         return Delta(self.delta / (2 * self._queries if self._queries else _DELTA_SHARES)) if delta is None else as_delta(delta)
@@ -324,8 +324,8 @@ class Session:
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""
         label = f" {self._name!r}" if self._name else ""
-        delta = f", {self.remaining_delta!r} of {self.delta!r}" if self.delta else ""
-        return f"<Session{label}: {self.remaining!r} of {self.budget!r}{delta} left>"
+        delta = f", {self.delta!r}" if self.delta else ""
+        return f"<Session{label}: {self.remaining!r} of {self.budget!r} left{delta}>"
 
     def __deepcopy__(self, memo: object = None) -> Session:
         """Return the same session: there is one budget."""

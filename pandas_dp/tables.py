@@ -60,7 +60,7 @@ class TableQueries:
         max_groups : int, optional
             With a named unit: how many groups of a unit count, the first it has; rows of others do not.
         delta : number, optional
-            With private keys: what the answer may spend of the session's δ; by default its share among the planned ``queries``, or a tenth.
+            With private keys: what the answer may spend of the session's δ; by default, of the half that is for keys, its share among the planned ``queries``, or a tenth.
 
         Returns
         -------

@@ -123,22 +123,37 @@ def test_gaussians_fit():
     rho = Rho("0.001")
     count = fill(account, Cost.gaussian(rho, Epsilon("0.05")))
     assert composition.gaussian_delta(1 / math.sqrt(2 * float(rho) * count), 1, 1) <= 1e-6
-    assert composition.zcdp_to_approx(count * Fraction(rho), DELTA) <= 1 < composition.zcdp_to_approx((count + 1) * Fraction(rho), DELTA)
+    half = Delta(DELTA / 2)
+    assert composition.zcdp_to_approx(count * Fraction(rho), half) <= 1 < composition.zcdp_to_approx((count + 1) * Fraction(rho), half)
     assert not account._pure
     with pytest.raises(BudgetExhausted):
         account.charge(Cost.laplace(Epsilon("0.5")), **ENTRY)
 
 
-def test_delta_of_keys_is_taken_off():
-    """δ that private keys have taken is no longer there for the conversion."""
+def test_keys_have_a_half_of_delta_of_their_own():
+    """Half of δ is for keys and half for the conversion, from the beginning: what keys take changes nothing about other queries, and they get no more than their half.
+
+    Taken off the conversion's δ as one goes, two branches of one adaptive process could each use nearly all of it: a Gaussian near the limit, then by its
+    answer either another Gaussian or a key.  The sum over branches was 1.2 δ.
+    """
     plain, taken = ACCOUNTS["approximate"](), ACCOUNTS["approximate"]()
-    taken.charge(Cost.laplace(Epsilon("0.01"), Delta("9e-7")), **ENTRY)
-    assert taken.remaining_delta == Fraction(1, 10**7)
-    assert fill(taken, Cost.laplace(Epsilon("0.01"))) < fill(plain, Cost.laplace(Epsilon("0.01")))
-    taken = ACCOUNTS["approximate"]()
-    taken.charge(Cost.laplace(Epsilon("0.5"), DELTA), **ENTRY)
-    assert taken.remaining == Fraction(1, 2), "with no δ left, the plain sum remains"
-    assert fill(taken, Cost.laplace(Epsilon("0.1"))) == 5
+    taken.charge(Cost(Epsilon("0.000001"), Delta("5e-7"), Rho(Fraction(1, 10**15))), **ENTRY)
+    assert taken.remaining_delta == 0
+    assert fill(taken, Cost.laplace(Epsilon("0.01"))) == fill(plain, Cost.laplace(Epsilon("0.01")))
+    with pytest.raises(BudgetExhausted, match="δ="):
+        ACCOUNTS["approximate"]().charge(Cost.laplace(Epsilon("0.5"), Delta("6e-7")), **ENTRY)
+    full = ACCOUNTS["approximate"]()
+    assert full.after(Cost.laplace(Epsilon("0.1"), Delta("6e-7"))) < 0
+
+
+def test_the_branching_process_that_was_found():
+    """ρ = 0.017, then by the answer ρ = 0.00735 or a key at 0.99 δ: neither second query is accepted any more."""
+    account = ACCOUNTS["approximate"]()
+    account.charge(Cost.gaussian(Rho("0.0170"), Epsilon("0.2")), **ENTRY)
+    with pytest.raises(BudgetExhausted):
+        account.charge(Cost.gaussian(Rho("0.00735"), Epsilon("0.2")), **ENTRY)
+    with pytest.raises(BudgetExhausted):
+        account.charge(Cost.laplace(Epsilon("0.001"), Delta("9.9e-7")), **ENTRY)
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)
@@ -195,7 +210,7 @@ def test_threads_race_for_a_concentrated_budget():
 def test_sessions_of_every_kind():
     """epsilon; epsilon and delta; rho: budgets print as typed, and only one of epsilon and rho is taken."""
     assert repr(pandas_dp.Session(epsilon=1)) == "<Session: ε=1 of ε=1 left>"
-    assert repr(pandas_dp.Session(epsilon=1, delta=1e-6)) == "<Session: ε=1 of ε=1, δ=1e-06 of δ=1e-06 left>"
+    assert repr(pandas_dp.Session(epsilon=1, delta=1e-6)) == "<Session: ε=1 of ε=1 left, δ=1e-06>"
     assert repr(pandas_dp.Session(rho=0.1)) == "<Session: ρ=0.1 of ρ=0.1 left>"
     for wrong in ({}, {"epsilon": 1, "rho": 1}, {"rho": 1, "delta": 1e-6}, {"rho": 0}, {"rho": "x"}):
         with pytest.raises(ParameterError):
@@ -309,7 +324,7 @@ def test_a_block_limits_and_gives_back():
         assert session.remaining == Fraction(3, 10)
         df.dp.count(epsilon=0.1)
         with session.allocate(epsilon=0.15):
-            with pytest.raises(BudgetExhausted, match=r"ε=0\.15 of this session's ε=0\.15 is left"):
+            with pytest.raises(BudgetExhausted, match=r"ε=0\.15 of the allocated ε=0\.15 is left"):
                 df.dp.count(epsilon=0.2)
             df.dp.count(epsilon=0.1)
         assert session.remaining == Fraction(1, 10)
@@ -341,6 +356,43 @@ def test_a_block_reserves():
         df.dp.count(epsilon=0.7)
     assert found == [Fraction(3, 10), Fraction(3, 10)]
     df.dp.count(epsilon=0.3)
+
+
+def test_blocks_that_end_elsewhere():
+    """A block held by a generator that is closed in another thread, or two that end in another order, give everything back and bind nobody."""
+    session = frame(epsilon=1).dp.session
+
+    def holding(amount):
+        with session.allocate(epsilon=amount):
+            yield
+
+    held = holding(0.5)
+    next(held)
+    thread = threading.Thread(target=held.close)
+    thread.start()
+    thread.join()
+    assert session.remaining == 1
+    first, second = holding(0.3), holding(0.2)
+    next(first)
+    next(second)
+    first.close()
+    second.close()
+    assert session.remaining == 1
+
+
+def test_a_block_inside_a_block_reserves_there():
+    """What an inner block has set aside cannot be spent by a task that is in the outer block only."""
+    import contextvars
+
+    df = frame(epsilon=1)
+    with df.dp.session.allocate(epsilon=0.6):
+        outside = contextvars.copy_context()
+        with df.dp.session.allocate(epsilon=0.5):
+            with pytest.raises(BudgetExhausted):
+                outside.run(lambda: df.dp.count(epsilon=0.6))
+            outside.run(lambda: df.dp.count(epsilon=0.1))
+            df.dp.count(epsilon=0.5)
+    assert df.dp.session.remaining == Fraction(4, 10)
 
 
 def test_blocks_in_other_budgets():
@@ -545,6 +597,21 @@ def test_the_odometer_with_gaussians_and_keys():
     assert pure.dp.session.odometer(delta=1e-9) == pytest.approx(0.5, abs=1e-4)
     with pytest.raises(ParameterError, match="delta"):
         pure.dp.session.odometer()
+
+
+def test_the_odometer_at_its_limits():
+    """Tiny and huge charges, and a δ below what keys took, neither take long nor fail in an unforeseen way."""
+    df = frame(epsilon=20, delta=1e-6)
+    df.dp.count(epsilon="1e-9")
+    for price in range(1, 20):
+        df.dp.count(epsilon=price / 20)
+    assert 0 < df.dp.session.odometer() <= df.dp.session.spent
+    df.dp.groupby("g", keys="private", delta=1e-7).size(epsilon=0.1)
+    with pytest.raises(ParameterError, match="private keys"):
+        df.dp.session.odometer(delta=1e-9)
+    huge = protect(pd.DataFrame({"x": [1.0]}))
+    huge.dp.count(epsilon=1000)
+    assert huge.dp.session.odometer(delta=1e-6) <= 1000
 
 
 def test_the_odometer_without_its_package(monkeypatch):

@@ -98,7 +98,7 @@ def test_several_quantiles():
     assert by_ward.columns.tolist() == [0.25, 0.75]
     twice = df.dp.quantile("age", [0.5, 0.5], epsilon=1)
     assert twice.iloc[0] == twice.iloc[1]
-    for wrong in (-0.1, 1.1, "x", [], [0.5, 2], math.nan, 1 / 3, None):
+    for wrong in (-0.1, 1.1, -1, [-1, 0.5], Fraction(-1, 2), np.int64(-1), "x", [], [0.5, 2], math.nan, 1 / 3, None):
         with pytest.raises(ParameterError):
             df.dp.quantile("age", wrong, epsilon=1)
 
@@ -416,6 +416,102 @@ def test_private_bounds_of_integers_and_outliers():
     with pytest.raises(ColumnError):
         few.dp.where("x > 0").assign(y="x * 2").bounds("y", remember=True, epsilon=1)
     assert few.dp.session.spent == 1
+
+
+def test_bounds_of_integers_are_never_reversed():
+    """Pure noise on every integer dtype still gives an ascending pair that the dtype holds (20 draws each)."""
+    for dtype in ("uint8", "int8", "int64", "uint64", "bool", "Int16"):
+        df = protect(pd.DataFrame({"x": pd.Series([1, 0, 1], dtype=dtype)}))
+        for _ in range(20):
+            low, high = df.dp.bounds("x", epsilon=0.1)
+            assert low < high
+            df.dp.mean("x", bounds=(low, high), epsilon=1)
+
+
+def test_remembered_bounds_are_a_default():
+    """Remembered bounds serve where none are given; a call may give others, wider ones too, and a later estimate takes their place."""
+    df = protect(pd.DataFrame({"x": np.linspace(1, 51, 20_000)}))
+    df.dp.bounds("x", epsilon=0.0001, remember=True)
+    assert df.dp.bounds("x", epsilon=5, remember=True) == (1, 64)
+    assert df.dp.mean("x", epsilon=1) == pytest.approx(26, abs=1)
+    assert df.dp.mean("x", bounds=(0, 100), epsilon=1) == pytest.approx(26, abs=1)
+    infinite = protect(pd.DataFrame({"x": [1.0] * 2000 + [math.inf] * 2000}))
+    assert infinite.dp.bounds("x", epsilon=1).clamped == pytest.approx(0.5, abs=0.05)
+
+
+def test_bounds_use_their_own_answer():
+    """Threads that ask other things meanwhile do not come between bounds() and its histogram (100 rounds)."""
+    import sys
+    import threading
+
+    df = protect(pd.DataFrame({"x": [3.0] * 5000}))
+    stop = threading.Event()
+
+    def others():
+        while not stop.is_set():
+            df.dp.count(epsilon=0.001)
+
+    threads = [threading.Thread(target=others) for _ in range(3)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(100):
+            assert df.dp.bounds("x", epsilon=1) == (2.0, 4.0)
+            assert 0 <= df.dp.clamping_rate("x", bounds=(0, 10), epsilon=1) < 0.1
+    finally:
+        stop.set()
+        sys.setswitchinterval(before)
+        for thread in threads:
+            thread.join()
+
+
+def test_the_dtype_of_a_table_is_public():
+    """Sums and extremes of columns with bounds up to 2**64 are floats in a Series whatever they are; of small ones integers (20 draws each)."""
+    df = protect(pd.DataFrame({"v": pd.Series([1, 2**64 - 1], dtype="uint64"), "w": [1, 2]}))
+    for ask in (lambda: df.dp.sum(["v"], bounds=(0, 2**64 - 1), epsilon=1), lambda: df.dp.max(["v"], bounds=(0, 2**64 - 1), epsilon=1)):
+        assert {str(ask().dtype) for _ in range(20)} == {"float64"}
+    assert {str(df.dp.describe("v", bounds=(0, 2**64 - 1), epsilon=1).dtype) for _ in range(20)} == {"float64"}
+    assert df.dp.sum(["w"], bounds=(0, 5), epsilon=1).dtype == np.int64
+
+
+ODD = {
+    "columns": lambda df: df.dp.describe(df.columns, epsilon=1),
+    "an array of columns": lambda df: df.dp.describe(np.array(["x"]), epsilon=1),
+    "a set": lambda df: df.dp.describe({"x"}, epsilon=1),
+    "a nested list": lambda df: df.dp.describe([["x"]], bounds=(0, 1), epsilon=1),
+    "bounds in a dict, columns in an index": lambda df: df.dp.mean(df.columns, bounds={"x": (0, 1)}, epsilon=1),
+    "a Series as mechanism": lambda df: df.dp.count(epsilon=1, mechanism=pd.Series(["laplace"])),
+    "an array as unique": lambda df: df.dp.count(unique=np.array([1, 2]), epsilon=1),
+    "NA as unique": lambda df: df.dp.count(unique=pd.NA, epsilon=1),
+    "an array as within": lambda df: df.dp.count(within=np.array([1, 2])),
+    "a frame as within": lambda df: df.dp.count(within=pd.DataFrame({"a": [1]})),
+    "an array as remember": lambda df: df.dp.bounds("x", remember=np.array([1, 0]), epsilon=1),
+    "an array as n": lambda df: df.dp.nlargest(np.array([1, 2]), "x", epsilon=1),
+    "a class as n": lambda df: df.dp.nlargest(int, "x", epsilon=1),
+    "an array as queries": lambda df: pd.DataFrame({"a": [1]}).dp.protect(epsilon=1, queries=np.array([1, 2])),
+    "a class as queries": lambda df: pandas_dp.Session(epsilon=1, queries=int),
+    "a class as shares": lambda df: df.dp.session.split(int),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_arguments_have_errors_of_their_own(case):
+    """Arguments of a plausible wrong kind are named in a typed error before the charge, never "unforeseen"."""
+    df = protect(pd.DataFrame({"x": [1.0]}))
+    with pytest.raises(pandas_dp.DPError) as caught:
+        ODD[case](df)
+    assert not isinstance(caught.value, pandas_dp.ComputationFailed)
+    assert df.dp.session.spent == 0
+
+
+def test_rows_for_agg():
+    """agg takes rows= for a price by accuracy, as its preview does."""
+    df = protect(pd.DataFrame({"x": [0.5] * 100}))
+    df.dp.agg({"x": "mean"}, bounds=(0, 1), within=0.1, rows=100)
+    df["x"].dp.agg("mean", bounds=(0, 1), within=0.1, rows=100)
+    assert df.dp.session.ledger["epsilon"].nunique() == 1
 
 
 def test_clamping_rate():

@@ -7,7 +7,7 @@ chosen one after the other with any parameters; calculators that need all parame
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -75,6 +75,13 @@ class Block:
     def __init__(self, limit: Fraction) -> None:
         self.limit = limit
         self.spent = Fraction(0)
+        self.inner: list[Block] = []
+        self.open = True
+
+    def left(self, mine: tuple[Block, ...]) -> Fraction:
+        """Return what those who are in the blocks ``mine`` may spend of this one: not what other blocks inside it have set aside."""
+        others = sum((block.limit - block.spent for block in self.inner if block not in mine), Fraction(0))
+        return self.limit - self.spent - others
 
 
 class Accountant(Generic[Money]):
@@ -112,8 +119,9 @@ class Accountant(Generic[Money]):
         """The most that one more query may ask for, here."""
         with lock.LOCK:
             rest = self._rest() - self._set_aside()
-            for block in self._here.get():
-                rest = min(rest, block.limit - block.spent)
+            mine = self._mine()
+            for block in mine:
+                rest = min(rest, block.left(mine))
             return self.unit(rest)
 
     @property
@@ -123,8 +131,8 @@ class Accountant(Generic[Money]):
 
     @property
     def remaining_delta(self) -> Delta:
-        """The exact rest of δ."""
-        return Delta(self.delta - self._delta)
+        """The exact rest of the half of δ that is for private keys."""
+        return Delta(self.delta / 2 - self._delta)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -156,13 +164,13 @@ class Accountant(Generic[Money]):
         """
         with lock.LOCK:
             self.check_open()
-            blocks = self._here.get()
+            blocks = self._mine() if self._here.get() else ()
             for block in blocks:
-                if block.spent + self._price(cost) > block.limit:
+                if self._price(cost) > block.left(blocks):
                     raise BudgetExhausted.refuse(
-                        query, self.unit(self._price(cost)), self.unit(block.limit - block.spent), self.unit(block.limit)
+                        query, self.unit(self._price(cost)), self.unit(block.left(blocks)), self.unit(block.limit), of="the allocated"
                     )
-            if cost.delta and self._delta + cost.delta > self.delta:
+            if cost.delta and self._delta + cost.delta > self.delta / 2:
                 raise BudgetExhausted.refuse(query, cost.delta, self.remaining_delta, self.delta)
             if not self._fits(cost):
                 raise BudgetExhausted.refuse(query, self.unit(self._price(cost)), self._left_for(cost), self.budget)
@@ -182,22 +190,27 @@ class Accountant(Generic[Money]):
         -----
         What is set aside counts as spent for everybody outside, in other threads, too, where sums are all that counts (pure and concentrated budgets).
         """
-        outer: tuple[Block, ...] = self._here.get()
         with lock.LOCK:
             self.check_open()
+            outer: tuple[Block, ...] = self._mine()
             if amount > Fraction(self.remaining):
                 raise BudgetExhausted.refuse(query, self.unit(amount), self.remaining, self.budget)
             block = Block(amount)
-            if not outer:
-                self._blocks.append(block)
+            siblings = outer[-1].inner if outer else self._blocks
+            siblings.append(block)
         token = self._here.set((*outer, block))
         try:
             yield block
         finally:
-            self._here.reset(token)
             with lock.LOCK:
-                if block in self._blocks:
-                    self._blocks.remove(block)
+                block.open = False
+                siblings.remove(block)
+            with suppress(ValueError):  # closed from another context, as a generator may be: the block is no longer open there, either
+                self._here.reset(token)
+
+    def _mine(self) -> tuple[Block, ...]:
+        """Return the open blocks that this context is in, outermost first."""
+        return tuple(block for block in self._here.get() if block.open)
 
     def _left_for(self, cost: Cost) -> Money:  # noqa: ARG002  (where noise of one kind may spend less than another)
         return self.remaining
@@ -211,7 +224,7 @@ class Accountant(Generic[Money]):
 
     def _set_aside(self) -> Fraction:
         """Return what blocks of others have reserved and not spent."""
-        mine = self._here.get()[:1]
+        mine = self._mine()[:1]
         return sum((block.limit - block.spent for block in self._blocks if block not in mine), Fraction(0))
 
     def _price(self, cost: Cost) -> Fraction:
@@ -296,7 +309,8 @@ class ApproximateAccountant(Accountant[Epsilon]):
     Notes
     -----
     Either is a valid stopping rule, and so is their union: outcomes that end inside the concentrated filter are those of the process that it would have stopped, whose
-    hockey-stick divergence at ε is at most δ; all others end with a sum of at most ε, and lose no more than that [1]_, [2]_.  The δ of private keys is taken off the δ of the conversion.
+    hockey-stick divergence at ε is at most δ/2; all others end with a sum of at most ε, and lose no more than that [1]_, [2]_.  The other half of δ is for private keys, whichever the rule: were it
+    taken off the conversion's as one goes, two branches of an adaptive process could each use nearly all of δ.
 
     References
     ----------
@@ -309,7 +323,7 @@ class ApproximateAccountant(Accountant[Epsilon]):
 
     def __init__(self, budget: Epsilon, delta: Delta) -> None:
         super().__init__(budget, delta)
-        self._known: tuple[Fraction, Fraction] | None = None
+        self._known: Fraction | None = None
 
     @property
     def spent(self) -> Epsilon:
@@ -318,23 +332,23 @@ class ApproximateAccountant(Accountant[Epsilon]):
 
         with lock.LOCK:
             found = [self._epsilon] if self._pure else []
-            if self._rho and self._delta < self.delta:
-                found.append(rounded_up(Fraction(zcdp_to_approx(Rho(self._rho), Delta(self.delta - self._delta)))))
+            if self._rho:
+                found.append(rounded_up(Fraction(zcdp_to_approx(Rho(self._rho), Delta(self.delta / 2)))))
             return Epsilon(min(found, default=Fraction(0)))
 
-    def _most_rho(self, delta: Fraction) -> Fraction:
-        """Return the largest ρ that keeps the promise at what is left of δ, rounded down."""
+    def _most_rho(self) -> Fraction:
+        """Return the largest ρ that keeps the promise at the conversion's half of δ, rounded down."""
         from pandas_dp.composition import approx_to_zcdp  # noqa: PLC0415  (as above)
 
-        if self._known is None or self._known[0] != delta:
-            self._known = delta, Fraction(approx_to_zcdp(self.budget, Delta(delta))) if delta > 0 else Fraction(0)
-        return self._known[1]
+        if self._known is None:
+            self._known = Fraction(approx_to_zcdp(self.budget, Delta(self.delta / 2)))
+        return self._known
 
     def _rest(self) -> Fraction:
         return max(self._concentrated_rest(), self._limit - self._epsilon if self._pure else Fraction(0))
 
     def _concentrated_rest(self) -> Fraction:
-        left = self._most_rho(self.delta - self._delta) - self._rho
+        left = self._most_rho() - self._rho
         return root_down(2 * left) if left > 0 else Fraction(0)
 
     def _left_for(self, cost: Cost) -> Epsilon:
@@ -346,12 +360,12 @@ class ApproximateAccountant(Accountant[Epsilon]):
     def _fits(self, cost: Cost) -> bool:
         if self._pure and cost.pure and self._epsilon + cost.epsilon <= self._limit:
             return True
-        return self._rho + cost.rho <= self._most_rho(self.delta - self._delta - cost.delta)
+        return self._rho + cost.rho <= self._most_rho()
 
     def after(self, cost: Cost) -> Epsilon:
         """Return the most that one more query could ask for after a charge, or, negative, what is missing for it."""
         with lock.LOCK:
-            if not self._fits(cost):
+            if not self._fits(cost) or self._delta + cost.delta > self.delta / 2:
                 return Epsilon(min(Fraction(self.remaining) - self._price(cost), Fraction(-1, 10**12)))
             before = self._epsilon, self._delta, self._rho, self._pure
             self._epsilon, self._delta, self._rho = before[0] + cost.epsilon, before[1] + cost.delta, before[2] + cost.rho
@@ -363,13 +377,13 @@ class ApproximateAccountant(Accountant[Epsilon]):
 
     def share(self, count: int) -> Epsilon:
         """Return the larger of the equal shares of ``count`` queries in either account."""
-        return Epsilon(max(self._limit / count, root_down(2 * self._most_rho(Fraction(self.delta) / 2) / count)))
+        return Epsilon(max(self._limit / count, root_down(2 * self._most_rho() / count)))
 
     def shares(self, weights: Sequence[Fraction]) -> tuple[Epsilon, ...]:
         """Divide what is left by weights, in the account where it is more."""
         with lock.LOCK:
             whole = sum(weights)
             basic = (self._limit - self._epsilon) / whole if self._pure else Fraction(0)
-            left = max(self._most_rho(self.delta - self._delta) - self._rho, Fraction(0))
+            left = max(self._most_rho() - self._rho, Fraction(0))
             factor = max(basic, root_down(2 * left / sum((weight * weight for weight in weights), Fraction(0))))
         return tuple(Epsilon(factor * weight) for weight in weights)

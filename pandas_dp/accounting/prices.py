@@ -52,7 +52,7 @@ def strength_of(
     ParameterError
         For prices that this budget does not know, or none at all.
     """
-    if mechanism is not None and mechanism not in _MECHANISMS:
+    if mechanism is not None and (not isinstance(mechanism, str) or mechanism not in _MECHANISMS):
         raise ParameterError.choice("mechanism", _MECHANISMS)
     concentrated = account.unit is Rho
     if epsilon is None and rho is None:

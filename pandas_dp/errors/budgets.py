@@ -30,10 +30,10 @@ class BudgetExhausted(DPError, RuntimeError):
     query: str
 
     @classmethod
-    def refuse(cls, query: str, requested: object, remaining: object, budget: object) -> Self:
+    def refuse(cls, query: str, requested: object, remaining: object, budget: object, of: str = "this session's") -> Self:
         advice = f"Ask for at most {remaining!r}, reuse" if remaining else "Reuse"
         return cls(
-            f"{query} asks for {requested!r}, but {remaining!r} of this session's {budget!r} is left. {UNCHARGED} "
+            f"{query} asks for {requested!r}, but {remaining!r} of {of} {budget!r} is left. {UNCHARGED} "
             f"{advice} an answer from df.dp.session.releases, or ask the data's owner.",
             query=query,
             requested=requested,

@@ -215,6 +215,10 @@ _MOST_DDOF = 1000
 def describe(frame: PublicFrame, column: Any, bounds: Any) -> Query:
     """Ask for pandas' ``describe``: count, mean, std, min, quartiles and max of every column."""
     single = frame.is_series or (column is not None and not isinstance(column, list))
+    if isinstance(column, list):
+        frame.check_list(column)
+    elif not frame.is_series and column is not None:
+        frame.check(column)
     columns = (
         [frame.series if frame.is_series else column] if single else column if column is not None else _all(frame, ["std", "min"], bounds)
     )

@@ -69,6 +69,11 @@ class SumEstimate:
     domain: Domain
 
     @property
+    def wide(self) -> bool:
+        """Whether the sum might not fit an int64."""
+        return self.domain.wide
+
+    @property
     def value(self) -> Any:
         """The noisy sum in the column's type."""
         return self._decode(sum(weight * cell for weight, cell in zip(self.weights, self.noisy, strict=True)))

@@ -51,22 +51,35 @@ def bounds_query(frame: PublicFrame, column: Hashable) -> Query:
 
 
 def bounds_of(release: Release, kind: Kind | None) -> PrivateBounds:
-    """Read bounds off the noisy histogram: the outermost bins that noise alone does not explain, or the fullest one."""
-    estimate = release.estimates[0]
+    """Read bounds off the noisy histogram: the outermost bins that noise alone does not explain, or the fullest one.
+
+    Bins that the dtype cannot hold, and the unbounded outermost ones, are never bounds; what is in them counts as cut off.
+    """
+    estimate: Any = release.estimates[0]
     index: Any = release.index
-    counts = [int(one) for one in estimate.noisy[0]]  # type: ignore[attr-defined]  # a grouped estimate
-    reach = estimate.noise.size * math.log(len(counts) / _CHANCE)  # type: ignore[attr-defined]  # as above
-    full = [place for place, one in enumerate(counts) if one > reach] or [counts.index(max(counts))]
-    lower, upper = float(index.left[full[0]]), float(index.right[full[-1]])
-    outside = sum(max(one, 0) for place, one in enumerate(counts) if not full[0] <= place <= full[-1] and one > reach)
-    inside = sum(counts[full[0] : full[-1] + 1])
-    rest = max(sum(counts) - inside, outside, 0)
-    clamped = min(rest / max(sum(counts), 1), 1.0)
+    counts = [int(one) for one in estimate.noisy[0]]
+    reach = estimate.noise.size * math.log(len(counts) / _CHANCE)
+    lefts, rights = [float(end) for end in index.left], [float(end) for end in index.right]
+    smallest, largest = (0.0, 1.0) if kind is None or kind.name == "bool" else (kind.smallest, kind.largest)
+    if kind is None:
+        smallest, largest = -math.inf, math.inf
+    possible = [
+        place
+        for place in range(len(counts))
+        if math.isfinite(lefts[place]) and math.isfinite(rights[place]) and lefts[place] < largest and rights[place] > smallest
+    ]
+    full = [place for place in possible if counts[place] > reach] or [max(possible, key=counts.__getitem__)]
+    lower: Any = max(lefts[full[0]], smallest)
+    upper: Any = min(rights[full[-1]], largest)
+    outside = sum(max(one, 0) for place, one in enumerate(counts) if not full[0] <= place <= full[-1])
+    loud = sum(one for place, one in enumerate(counts) if not full[0] <= place <= full[-1] and one > reach)
+    inside = max(sum(counts[full[0] : full[-1] + 1]), 0)
+    # Noise above zero in bins without values adds up: count only what the whole sum, or a loud bin, shows to be outside.
+    rest = min(max(sum(counts) - inside, loud, 0), outside)
+    clamped = rest / max(inside + rest, 1)
     if kind is not None and kind.name in {"int", "bool"}:
-        low, high = (0, 1) if kind.name == "bool" else (kind.smallest, kind.largest)
-        lower, upper = max(math.floor(lower), int(low)), min(math.ceil(upper), int(high))
-    elif kind is not None:
-        lower, upper = max(lower, kind.smallest), min(upper, kind.largest)
+        lower, upper = max(math.floor(lower), int(smallest)), min(math.ceil(upper), int(largest))
+        lower = min(lower, upper - 1)
     return PrivateBounds.of(lower, upper, clamped)
 
 

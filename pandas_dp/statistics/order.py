@@ -49,6 +49,11 @@ class OrderEstimate:
     noise: Exponential
 
     @property
+    def wide(self) -> bool:
+        """Whether the point might not fit an int64."""
+        return self.reading.domain.huge
+
+    @property
     def value(self) -> Any:
         """The point in the column's type; always inside the bounds."""
         return self.reading.decode(self.heights)
@@ -154,7 +159,7 @@ def as_quantiles(q: object) -> tuple[tuple[Fraction, ...], bool]:
     for one in given:
         zero = isinstance(one, (int, float)) and not isinstance(one, bool) and one == 0
         number = Fraction(0) if zero else as_fraction(one, "q")
-        if number > 1 or number.denominator > _FINEST:
+        if not 0 <= number <= 1 or number.denominator > _FINEST:
             raise ParameterError.number("q", "between 0 and 1, with at most six decimals")
         found.append(number)
     if not found:
