@@ -112,7 +112,7 @@ def released(source: Any, build: Callable[[PublicFrame], Query], price: Price) -
     plan = plan_of(query, session, price, roster, session.last_count)
     parts = plan.parts
     private = is_private()
-    session.check_recordable((query.labels, query.functions, getattr(query.keys, "index", None), [part.readings for part in query.parts]))
+    session.check_recordable((query.labels, query.name, getattr(query.keys, "index", None)))
     entry = session.charge(
         plan.cost,
         frame=protected.handle,

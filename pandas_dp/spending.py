@@ -32,6 +32,7 @@ class Spending:
     @property
     def budget(self) -> Epsilon | Rho:
         """What may be spent in all: ε, or ρ."""
+        self._accountant.refresh()
         return self._accountant.budget
 
     @property
@@ -47,6 +48,7 @@ class Spending:
     @property
     def delta(self) -> Delta:
         """What may be spent of δ in all; 0 in a session of pure differential privacy."""
+        self._accountant.refresh()
         return self._accountant.delta
 
     @property

@@ -151,16 +151,17 @@ class LedgerFile:
 
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    log = path.with_name(path.name + "-wal")
     mode = "mode=rw"
-    if not writable:
-        # Without write access to the folder, SQLite reads a file whose log is empty as one that nobody changes.
-        alone = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
-        mode = "mode=ro&immutable=1" if alone else "mode=ro"
+    if not writable and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        # Who may not write cannot lock: with an empty log, the file is read as one that nobody changes.
+        log = path.with_name(path.name + "-wal")
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=WAIT)
     connection.text_factory = bytes
     for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
         connection.execute(f"PRAGMA {pragma}")
+    if not writable:
+        connection.execute("PRAGMA query_only=ON")
     return connection
 
 
