@@ -76,7 +76,7 @@ def own_lines(app: Sphinx, what: str, name: str, subject: object, options: objec
     """Read a docstring in NumPy's style, also that of a property; number its references for itself, so that many of them can stand on one page."""
     kind = "method" if what == "property" else what
     parsed = NumpyDocstring(lines, _DOCSTRINGS, app, kind, name, subject, options).lines()
-    lines[:] = [_CITED.sub(r"[\1]", _REFERENCE.sub(r"\1. ", line)) for line in parsed]
+    lines[:] = [_CITED.sub(r"[\1]", _REFERENCE.sub(r"\1. \\", line)) for line in parsed]
 
 
 def own_links(app: Sphinx, path: Path, parent: str, content: list[str]) -> None:
