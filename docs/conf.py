@@ -64,7 +64,8 @@ _DOCSTRINGS = Config(
     napoleon_use_ivar=True,
     napoleon_custom_sections=["Privacy", "Accuracy", ("Attributes", "params_style")],
 )
-_REFERENCE = re.compile(r"^\.\. \[(\d+)\] ")
+# "A. Author" would be read as an item of a list.
+_REFERENCE = re.compile(r"^\.\. \[(?:(\d+)|(\w+))\] ")
 _CITED = re.compile(r"\[(\d+)\]_")
 
 # Files beside the package that have a page here, too.
@@ -76,7 +77,11 @@ def own_lines(app: Sphinx, what: str, name: str, subject: object, options: objec
     """Read a docstring in NumPy's style, also that of a property; number its references for itself, so that many of them can stand on one page."""
     kind = "method" if what == "property" else what
     parsed = NumpyDocstring(lines, _DOCSTRINGS, app, kind, name, subject, options).lines()
-    lines[:] = [_CITED.sub(r"[\1]", _REFERENCE.sub(r"\1. \\", line)) for line in parsed]
+    lines[:] = [_CITED.sub(r"[\1]", _REFERENCE.sub(_reference, line)) for line in parsed]
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"{found[1]}. \\" if found[1] else f".. [{found[2]}] \\"
 
 
 def own_links(app: Sphinx, path: Path, parent: str, content: list[str]) -> None:

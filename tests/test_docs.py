@@ -57,7 +57,7 @@ def public_names():
 
 def documented_names(text):
     """The names that the pages of the reference show: one by one, as a list of members, as a whole module, or among the attributes of a class."""
-    names = set(re.findall(r"^\.\. auto\w+:: (?:pandas_dp\.)?([\w.]+)$", text, flags=re.MULTILINE))
+    names = set(re.findall(r"^\.\. auto\w+:: (?:pandas_dp\.)?([\w.]+)(?:\(.*\))?$", text, flags=re.MULTILINE))
     names |= {
         name
         for block in re.findall(r"^\.\. autosummary::\n(.*?)(?=^\S|\Z)", text, flags=re.MULTILINE | re.DOTALL)
