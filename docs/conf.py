@@ -6,6 +6,7 @@ name of ours; what is ignored below belongs to others.
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ version = release = pandas_dp.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = [
     "**/.ipynb_checkpoints",
+    # Pages that wait for their module.
+    "reference/gradients.md",
     "reference/mechanisms.md",
     "reference/sensitivity.md",
     "reference/plotting.md",
@@ -64,9 +67,9 @@ _DOCSTRINGS = Config(
     napoleon_use_ivar=True,
     napoleon_custom_sections=["Privacy", "Accuracy", ("Attributes", "params_style")],
 )
-# "A. Author" would be read as an item of a list.
+# A list of sources; "A. Author" at its beginning would be read as another.
 _REFERENCE = re.compile(r"^\.\. \[(?:(\d+)|(\w+))\] ")
-_CITED = re.compile(r"\[(\d+)\]_")
+_CITED = re.compile(r"\[(\w+)\]_")
 
 # Files beside the package that have a page here, too.
 _ROOT = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing/index.md", "SECURITY.md": "contributing/security.md"}
@@ -74,14 +77,14 @@ _LINK = re.compile(r"(?<=\]\()(docs/)?([\w/.-]+\.md)(?=[)#])")
 
 
 def own_lines(app: Sphinx, what: str, name: str, subject: object, options: object, lines: list[str]) -> None:
-    """Read a docstring in NumPy's style, also that of a property; number its references for itself, so that many of them can stand on one page."""
+    """Read a docstring in NumPy's style, also that of a property; list its sources for itself, so that many of them can stand on one page."""
     kind = "method" if what == "property" else what
     parsed = NumpyDocstring(lines, _DOCSTRINGS, app, kind, name, subject, options).lines()
     lines[:] = [_CITED.sub(r"[\1]", _REFERENCE.sub(_reference, line)) for line in parsed]
 
 
 def _reference(found: re.Match[str]) -> str:
-    return f"{found[1]}. \\" if found[1] else f".. [{found[2]}] \\"
+    return f"{found[1]}. \\" if found[1] else f"*  [{found[2]}] "
 
 
 def own_links(app: Sphinx, path: Path, parent: str, content: list[str]) -> None:
@@ -91,14 +94,17 @@ def own_links(app: Sphinx, path: Path, parent: str, content: list[str]) -> None:
 
 
 def own_names(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node) -> Any:
-    """Find what is written by another name: a public name without its package, or a method that several classes share."""
+    """Find what is written by another name: without its package or module, or as a method that several classes share.  Inner modules have no entry."""
     target = node.get("reftarget", "")
-    domain = env.domains["py"]
-    names = [f"pandas_dp.{target}"]
     found = _find(target)
-    if found is not None:
-        method = target.rpartition(".")[2]
-        names += [known for known in domain.objects if known.endswith(f".{method}") and _find(known) is found]
+    if inspect.ismodule(found):
+        return content
+    domain = env.domains["py"]
+    namesakes = [known for known in domain.objects if known.endswith("." + target.rpartition(".")[2])]
+    if "." in target:
+        names = [known for known in namesakes if found is not None and _find(known) is found]
+    else:
+        names = [f"pandas_dp.{target}", *(namesakes if len(namesakes) == 1 else [])]
     for name in names:
         if name in domain.objects:
             return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, content)
