@@ -162,7 +162,8 @@ def cited():
         ):
             one = " ".join(entry.split())
             author = re.match(r"(?:[A-Z]\.[- ]?)+ ?(\w+)", one)
-            yield author[1] if author else " ".join(one.split()[:3]), re.search(r"\b(?:19|20)\d\d\b", one)[0]
+            year = re.search(r"\b(?:19|20)\d\d\b", one)
+            yield author[1] if author else " ".join(one.split()[:3]).rstrip(".,"), year[0] if year else ""
 
 
 def test_the_bibliography_has_every_source():
