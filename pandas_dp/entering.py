@@ -52,6 +52,10 @@ def enter(
         read, facts = read_schema(schema, frame.columns)
         if enforce == "raise":
             frame = validate(frame, read)
+    if session.accountant.path is not None:
+        from pandas_dp.labels import declared_of  # noqa: PLC0415  (loaded for those who use it)
+
+        session.declare(label, declared_of(facts, unit=unit, max_rows=max_rows, enforce=enforce, derived=derived))
     return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
 
 
