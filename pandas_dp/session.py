@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp import registry
-from pandas_dp.accounting.base import Answered
+from pandas_dp.accounting.blocks import Answered
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.amounts import Epsilon, checked_count
 from pandas_dp.entering import checked_name, enter

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pandas_dp.accounting import lock
-from pandas_dp.accounting.base import Accountant, Block
+from pandas_dp.accounting.base import Accountant
 from pandas_dp.accounting.rounding import root_down, rounded_up
 from pandas_dp.amounts import Delta, Epsilon, Rho
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.accounting.ledger import Cost
 
-__all__ = ["Accountant", "ApproximateAccountant", "Block", "ConcentratedAccountant", "PureAccountant"]
+__all__ = ["Accountant", "ApproximateAccountant", "ConcentratedAccountant", "PureAccountant"]
 
 
 class PureAccountant(Accountant[Epsilon]):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pandas_dp.accounting import lock
+from pandas_dp.accounting.blocks import Answered, Block, Labelled
 from pandas_dp.accounting.ledger import NO_DELTA, Cost, Entry
 from pandas_dp.accounting.records import AMENDMENT, ANSWER, CHARGE, FRAME, START, Record, amended, body_of, entry_of
 from pandas_dp.amounts import Delta, Epsilon, Rho
@@ -26,36 +26,9 @@ if TYPE_CHECKING:
     from pandas_dp.accounting.files import LedgerFile
     from pandas_dp.accounting.records import Mark
 
-__all__ = ["Accountant", "Answered", "Block", "Labelled"]
+__all__ = ["Accountant"]
 
 Money = TypeVar("Money", Epsilon, Rho)
-
-
-class Answered(Exception):
-    """The label of a charge has an answer by now, which costs nothing."""
-
-
-@dataclass(slots=True)
-class Labelled:
-    """What was asked under a label, and the number of the first charge whose answer is recorded."""
-
-    asked: Mapping[str, str]
-    number: int | None = None
-
-
-class Block:
-    """A part of a budget that was set aside: ``session.allocate(...)``."""
-
-    def __init__(self, limit: Fraction) -> None:
-        self.limit = limit
-        self.spent = Fraction(0)
-        self.inner: list[Block] = []
-        self.open = True
-
-    def left(self, mine: tuple[Block, ...]) -> Fraction:
-        """Return what those who are in the blocks ``mine`` may spend of this one: not what other blocks inside it have set aside."""
-        others = sum((block.limit - block.spent for block in self.inner if block not in mine), Fraction(0))
-        return self.limit - self.spent - others
 
 
 class Accountant(Generic[Money]):
