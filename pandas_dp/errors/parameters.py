@@ -124,8 +124,9 @@ class ParameterTypeError(ParameterError, TypeError):
 
     @classmethod
     def no_such(cls, name: str) -> Self:
+        missing = " Missing values are always left out; count(column) counts the others." if name in {"skipna", "dropna"} else ""
         return cls(
-            f"there is no argument {name}=. A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
+            f"there is no argument {name}=.{missing} A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
             parameter=name,
         )
 
@@ -157,11 +158,12 @@ class BoundsError(ParameterError):
     bounds: object
 
     @classmethod
-    def missing(cls, column: Hashable) -> Self:
+    def missing(cls, column: Hashable, declared: object = None) -> Self:
+        half = "" if declared is None else f" (the schema declares {pair(declared)} alone)"
         return cls(
-            f"{where(column)} has no bounds. Give them in the call, bounds=(lower, upper); declare them in a pandera schema, "
+            f"{where(column)} has no bounds{half}. Give them in the call, bounds=(lower, upper); declare them in a pandera schema, "
             "protect(schema=...), with ge/le, in_range or isin; or convert the column to bool, whose bounds are known. "
-            f"They are never read off the data. {UNCHARGED}",
+            f"They are never read off the data; dp.bounds(...) estimates usable ones privately. {UNCHARGED}",
             parameter="bounds",
             column=column,
             bounds=None,
