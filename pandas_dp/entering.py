@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas_dp.domain import ColumnFacts
     from pandas_dp.session import Session
 
-__all__ = ["checked_name", "enter"]
+__all__ = ["caller_level", "checked_name", "enter"]
 
 _ENFORCE = ("raise", "clamp")
 _DERIVED = ("follow", "refuse")
@@ -64,3 +64,15 @@ def checked_name(name: object) -> str | None:
     if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
         raise ParameterError.number("name", "a short, non-empty string without '#'")
     return name
+
+
+def caller_level() -> int:
+    """Return the stacklevel of the first caller outside this package, for the warning."""
+    import sys  # noqa: PLC0415
+
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):
+        frame = frame.f_back
+        level += 1
+    return level

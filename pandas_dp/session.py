@@ -16,12 +16,14 @@ from pandas_dp import registry
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.prices import as_optional_delta, open_account, strength_of
 from pandas_dp.amounts import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
-from pandas_dp.entering import checked_name, enter
+from pandas_dp.entering import caller_level, checked_name, enter
 from pandas_dp.errors import LargeBudgetWarning, LineageError, ParameterError, ParameterTypeError, SessionConflict, boundary
 from pandas_dp.schema import read_schema
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
 
     from pandas_dp.accounting import Entry
     from pandas_dp.accounting.prices import Account, Strength
@@ -76,7 +78,7 @@ class Session:
                 f"a budget of {budget!r} promises little: at ε=20 already, one person's data may change the odds of an "
                 "answer 500-million-fold. Budgets between 0.1 and 3 are usual.",
                 LargeBudgetWarning,
-                stacklevel=_caller_level(),
+                stacklevel=caller_level(),
             )
 
     @property
@@ -321,6 +323,12 @@ class Session:
         with lock.LOCK:
             self._releases.append(release)
 
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""
+        from pandas_dp.plotting.budgets import budget  # noqa: PLC0415  (for those who draw)
+
+        return budget(self, ax=ax)
+
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""
         label = f" {self._name!r}" if self._name else ""
@@ -405,15 +413,3 @@ def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     return (
         entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.cost.rho, entry.mechanism, entry.scale, margin, entry.private,
     )  # fmt: skip
-
-
-def _caller_level() -> int:
-    """Return the stacklevel of the first caller outside this package, for the warning."""
-    import sys  # noqa: PLC0415
-
-    level = 1
-    frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):
-        frame = frame.f_back
-        level += 1
-    return level
