@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,24 +31,37 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
-    "MARKERS", "Numbers", "as_numbers", "axes_for", "chosen", "dated", "draw_answer", "headed", "measured", "name_places", "named", "percent", "short",
+    "MARKERS", "Numbers", "as_numbers", "axes_for", "chosen", "dated", "draw_answer", "headed", "loaded", "measured", "name_places", "named", "percent", "short",
 ]  # fmt: skip
 
 MARKERS = "os^DvPX*"
 _LONG = 24  # characters of a tick's label
 _TITLE = 64  # characters of a title's line
 _CROWD = 40  # points beyond which they are drawn smaller
+_THRONG = 200  # points beyond which their bars are drawn faintly
+_FAINT = 0.3
 _INNER = 6  # keys of the last level that get a colour each
-_APART = 100  # times, from where on answers of different kinds share no linear axis
+_APART = 20  # times, from where on answers of different kinds share no linear axis
 _TEXTS = 6  # columns of a matrix whose cells have room for a text
 _SPREAD = 0.6  # of the room between two places, for several points at one
 _NOTE = "repeatable noise: not private"
+_FLAT = 0.5  # of the usual height, for one number
 _LEVEL = 0.95  # of the ± that an answer prints
 _UNITS = (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0), ("milliseconds", 1e-3))
 
 
-def axes_for(ax: object) -> Axes:
-    """Return the axes to draw on: those given, or of a new figure.
+def loaded(module: str) -> Any:
+    """Return a module of matplotlib, which is loaded for those who draw alone; raise ``ExtraMissing`` without it."""
+    found: Any = None
+    with suppress(ImportError):
+        found = import_module(module)
+    if found is None:
+        raise ExtraMissing.plots()
+    return found
+
+
+def axes_for(ax: object, height: float = 1.0) -> Axes:
+    """Return the axes to draw on: those given, or of a new figure of the usual size, or of a part of its height.
 
     Raises
     ------
@@ -54,20 +70,16 @@ def axes_for(ax: object) -> Axes:
     ParameterTypeError
         For what is no ``Axes``.
     """
-    missing = False
-    try:
-        from matplotlib import pyplot as plt
-        from matplotlib.axes import Axes
-    except ImportError:
-        missing = True
-    if missing:
-        raise ExtraMissing.plots()
+    plt = loaded("matplotlib.pyplot")
     if ax is None:
         # The layout makes room for labels; that of a given figure is its owner's.
-        return plt.figure(layout="constrained").add_subplot()
-    if not isinstance(ax, Axes):
+        wide, high = plt.rcParams["figure.figsize"]
+        ours: Axes = plt.figure(figsize=(wide, high * height), layout="constrained").add_subplot()
+        return ours
+    if not isinstance(ax, plt.Axes):
         raise ParameterTypeError.wrong_kind("ax", "a matplotlib Axes", type(ax))
-    return ax
+    given: Axes = ax
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +130,7 @@ def _floats(values: list[Any], convert: Any) -> Floats:
 
 def _days(value: Any) -> float:
     """Return a timestamp as matplotlib counts time, by the clock of its time zone."""
-    from matplotlib.dates import date2num
-
-    days: float = date2num(pd.Timestamp(value).tz_localize(None).to_datetime64())  # type: ignore[no-untyped-call]
+    days: float = loaded("matplotlib.dates").date2num(pd.Timestamp(value).tz_localize(None).to_datetime64())
     return days
 
 
@@ -159,12 +169,11 @@ def headed(ax: Axes, title: str, *, private: bool) -> None:
 
 def dated(axis: Axis) -> None:
     """Let an axis show its numbers as dates."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
+    dates = loaded("matplotlib.dates")
     axis.axis_date()
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    locator = dates.AutoDateLocator()
     axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
 
 def name_places(axis: Axis, labels: Sequence[object]) -> None:
@@ -180,12 +189,20 @@ def name_places(axis: Axis, labels: Sequence[object]) -> None:
     room = (box.width if across else box.height) * 72 / ax.figure.dpi / count  # in points, as sizes of letters are
     wide = (0.6 * max(map(len, texts), default=1) + 1) * size if across else 1.2 * size
     slanted = across and wide > room >= 1.4 * size
-    step = 1 if slanted else math.ceil(wide / room)
+    step = 1 if slanted else _round_up(wide / room)
     axis.set_ticks(range(0, count, step) if texts else [], texts[::step])
     if slanted:
         for label in axis.get_ticklabels():
             label.set(rotation=40, ha="right", rotation_mode="anchor")
     (ax.set_xlim if across else ax.set_ylim)(-0.6, count - 0.4)
+
+
+def _round_up(number: float) -> int:
+    """Return the least of 1, 2, 5, 10, 20, 50, ... that is not less."""
+    ten = 1
+    while 10 * ten <= number:
+        ten *= 10
+    return next(step * ten for step in (1, 2, 5, 10) if step * ten >= number)
 
 
 def chosen(value: Any, columns: Any) -> tuple[Any, ...]:
@@ -200,10 +217,10 @@ def chosen(value: Any, columns: Any) -> tuple[Any, ...]:
     if columns is None:
         return tuple(range(len(there)))
     wanted = [columns] if isinstance(columns, (str, tuple)) or not hasattr(columns, "__iter__") else list(columns)
-    places = [place for one in wanted for place, name in enumerate(there) if name == one or (isinstance(name, tuple) and name[0] == one)]
-    if not places or any(all(there[place] != one and _first(there[place]) != one for place in places) for one in wanted):
+    found = [[place for place, name in enumerate(there) if one in (name, _first(name))] for one in wanted]
+    if not found or not all(found):
         raise ParameterError.choice("columns", dict.fromkeys(named(name) for name in there))
-    return tuple(dict.fromkeys(places))
+    return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _first(name: Any) -> Any:
@@ -227,8 +244,10 @@ def draw_answer(release: Release, ax: object, level: float, columns: Any = None)
         _draw_matrix(axes, value.iloc[picked, picked], release.half_width(level).iloc[picked, picked], level)
     elif not isinstance(value, (pd.Series, pd.DataFrame)):
         numbers = as_numbers([value], [low], [high])
-        axes = axes_for(ax)
-        _draw_one(axes, numbers, level, repr(value) if level == _LEVEL and hasattr(value, "half_width") else "")
+        axes = axes_for(ax, height=_FLAT)
+        # A number prints its ± at 95 % by itself; a date does not.
+        text = f"{value} ± {release.half_width(level)}" if numbers.dates or numbers.unit else repr(value) if level == _LEVEL else ""
+        _draw_one(axes, numbers, level, text)
     else:
         if release.columns is not None:
             picked = list(chosen(value, columns))
@@ -270,12 +289,17 @@ def _draw_points(ax: object, value: Any, low: Any, high: Any, level: float, *, s
         points, lower, upper = numbers.arrays[place::count]
         offset = (place - (count - 1) / 2) * _SPREAD / count * pace
         # The ends of an interval are on either side of the answer: what is cut off here is rounding.
-        axes.errorbar(
+        drawn = axes.errorbar(
             at + offset, points, yerr=np.fmax([points - lower, upper - points], 0.0), fmt=MARKERS[place % len(MARKERS)],
             markersize=3 if crowded else 5, capsize=1.5 if crowded else 3, linewidth=1 if crowded else None, label=name,
         )  # fmt: skip
+        if count * len(index) > _THRONG:
+            for bar in chain(drawn[1], drawn[2]):
+                bar.set_alpha(_FAINT)  # the points stay visible
     if count > 1:
-        axes.legend(title=value.columns.name if isinstance(value.columns.name, str) else None, ncols=1 if count <= _INNER else 2)
+        # Beside the axes, where no bar is; in a figure that was given there may be no room.
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
+        axes.legend(title=value.columns.name if isinstance(value.columns.name, str) else None, **beside)
     if numbers.dates:
         dated(axes.yaxis)
     elif several:
@@ -336,7 +360,13 @@ def _draw_matrix(ax: Axes, values: pd.DataFrame, half: pd.DataFrame, level: floa
         else Normalize(-max(most, 1.0), max(most, 1.0))
     )
     image = ax.imshow(table, cmap="RdBu_r", norm=norm, aspect="auto")
-    ax.figure.colorbar(image, ax=ax)
+    bar = ax.figure.colorbar(image, ax=ax)
+    if isinstance(norm, SymLogNorm):
+        # Few ticks, which do not touch each other.
+        tens = math.floor(math.log10(most)), math.ceil(math.log10(norm.linthresh))
+        ends = [10.0 ** tens[0], 10.0 ** ((tens[0] + tens[1]) // 2)] if tens[0] - tens[1] > 1 else [10.0 ** tens[0]]
+        bar.minorticks_off()
+        bar.set_ticks([*(-end for end in ends), 0.0, *ends])
     names = [named(name) for name in values.columns]
     for axis in (ax.xaxis, ax.yaxis):
         name_places(axis, names)

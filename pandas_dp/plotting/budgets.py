@@ -9,7 +9,7 @@ import pandas as pd
 
 from pandas_dp.accounting import Accountant
 from pandas_dp.errors import ParameterError, ParameterTypeError
-from pandas_dp.pictures import MARKERS, as_numbers, axes_for, chosen, headed, measured, name_places, named, short
+from pandas_dp.pictures import MARKERS, as_numbers, axes_for, chosen, headed, name_places, named, short
 from pandas_dp.plotting.noises import as_epsilons
 
 if TYPE_CHECKING:
@@ -78,22 +78,39 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
         ax.barh(range(len(entries)), np.diff(after), left=after[:-1], height=0.7)
         name_places(ax.yaxis, [short(entry.query, _TEXT) for entry in entries])
         ax.invert_yaxis()
-        ax.set_xlim(0, 1.05 * max(limit, spent))
+        ax.set_xlim(0, 1.1 * max(limit, spent))
         ax.set_xlabel(money)
         ax.set_ylabel("" if entries else "no query yet")
-        line = ax.axvline(limit, linestyle="--", color=ax.xaxis.label.get_color(), label=f"budget {account.budget!r}")
+        _mark_limit(ax, limit, f"budget {account.budget!r}", upright=True)
     else:
         ax.step(range(len(after)), after, where="post")
         ax.set_xlim(0, len(entries))
-        ax.set_ylim(0, 1.05 * max(limit, spent))
+        ax.set_ylim(0, 1.1 * max(limit, spent))
         ax.set_xlabel("number of queries")
         ax.set_ylabel(money)
-        line = ax.axhline(limit, linestyle="--", color=ax.xaxis.label.get_color(), label=f"budget {account.budget!r}")
-    # Bars go down to the right, and the line goes up: these corners are empty.
-    ax.legend(handles=[line], loc="lower left" if len(entries) <= _BARS else "lower right")
+        _mark_limit(ax, limit, f"budget {account.budget!r}", upright=False)
     name = f"{session.name}: " if session.name else ""
     headed(ax, f"{name}{symbol}={spent:.4g} of {account.budget!r} spent", private=all(entry.private for entry in entries))
     return ax
+
+
+def _mark_limit(ax: Axes, limit: float, text: str, *, upright: bool) -> None:
+    """Draw where the budget ends, and say so on the far side of it, where nothing else is."""
+    colour = ax.xaxis.label.get_color()
+    if upright:
+        ax.axvline(limit, linestyle="--", color=colour)
+        at: dict[str, Any] = {
+            "xy": (limit, 0.97),
+            "xycoords": ("data", "axes fraction"),
+            "xytext": (3, 0),
+            "rotation": 90,
+            "ha": "left",
+            "va": "top",
+        }
+    else:
+        ax.axhline(limit, linestyle="--", color=colour)
+        at = {"xy": (0.02, limit), "xycoords": ("axes fraction", "data"), "xytext": (0, 3), "ha": "left", "va": "bottom"}
+    ax.annotate(text, textcoords="offset points", **at)
 
 
 def _spent_after(account: Accountant[Any], entries: Sequence[Entry]) -> list[float]:
@@ -186,7 +203,7 @@ def expected_error(
     if any((error > 0).any() for error in numbers.arrays):
         ax.set_yscale("log")
     ax.set_xlabel(f"price ({_PRICES[table.index.name]})")
-    ax.set_ylabel(measured("expected error (±)", numbers.unit))
+    ax.set_ylabel(f"expected error (±{f' {numbers.unit}' if numbers.unit else ''})")
     _explain(ax, several=errors.shape[1] > 1, fits=fits)
     return ax
 
