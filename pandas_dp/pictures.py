@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 MARKERS = "os^DvPX*"
-_LONG = 24  # characters of a tick's label
+_LONG = {True: 24, False: 30}  # characters of a tick's label, along the x axis and the y axis
 _TITLE = 64  # characters of a title's line
 _CROWD = 40  # points beyond which they are drawn smaller
 _THRONG = 200  # points beyond which their bars are drawn faintly
@@ -155,10 +155,10 @@ def measured(text: str, unit: str) -> str:
     return f"{text} ({unit})" if unit else text
 
 
-def short(query: str, room: int = _TITLE) -> str:
+def short(query: str) -> str:
     """Return a query's text without bounds, at a length that there is room for."""
     text = re.sub(r" in \[[^\[\]]*\]", "", query)
-    return text if len(text) <= room else text[: room - 1] + "…"
+    return text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
 
 
 def headed(ax: Axes, title: str, *, private: bool) -> None:
@@ -183,7 +183,7 @@ def name_places(axis: Axis, labels: Sequence[object]) -> None:
 
     ax, count = axis.axes, max(1, len(labels))
     across = axis is ax.xaxis
-    texts = [text if len(text) <= _LONG else text[: _LONG - 1] + "…" for text in map(str, labels)]
+    texts = [text if len(text) <= _LONG[across] else text[: _LONG[across] - 1] + "…" for text in map(str, labels)]
     size = FontProperties(size=rcParams["xtick.labelsize" if across else "ytick.labelsize"]).get_size_in_points()
     box = ax.get_window_extent()
     room = (box.width if across else box.height) * 72 / ax.figure.dpi / count  # in points, as sizes of letters are

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["budget", "expected_error"]
 
 _BARS = 30  # queries that get a bar with their text each
-_TEXT = 30  # characters of such a text
 _GRID = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", 1, 2, 5, 10)
 
 
@@ -76,7 +75,7 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     if len(entries) <= _BARS:
         ax.barh(range(len(entries)), np.diff(after), left=after[:-1], height=0.7)
-        name_places(ax.yaxis, [short(entry.query, _TEXT) for entry in entries])
+        name_places(ax.yaxis, [short(entry.query) for entry in entries])
         ax.invert_yaxis()
         ax.set_xlim(0, 1.1 * max(limit, spent))
         ax.set_xlabel(money)
