@@ -36,6 +36,7 @@ __all__ = [
 
 MARKERS = "os^DvPX*"
 _LONG = {True: 24, False: 30}  # characters of a tick's label, along the x axis and the y axis
+_LEVEL_NAMES = 5  # times the size of letters: the width up to which names stay level where not all have room
 _TITLE = 64  # characters of a title's line
 _CROWD = 40  # points beyond which they are drawn smaller
 _THRONG = 200  # points beyond which their bars are drawn faintly
@@ -184,12 +185,15 @@ def name_places(axis: Axis, labels: Sequence[object]) -> None:
     ax, count = axis.axes, max(1, len(labels))
     across = axis is ax.xaxis
     texts = [text if len(text) <= _LONG[across] else text[: _LONG[across] - 1] + "…" for text in map(str, labels)]
-    size = FontProperties(size=rcParams["xtick.labelsize" if across else "ytick.labelsize"]).get_size_in_points()
+    size = axis.get_tick_params().get("labelsize", rcParams["xtick.labelsize" if across else "ytick.labelsize"])
+    size = FontProperties(size=size).get_size_in_points()
     box = ax.get_window_extent()
     room = (box.width if across else box.height) * 72 / ax.figure.dpi / count  # in points, as sizes of letters are
     wide = (0.6 * max(map(len, texts), default=1) + 1) * size if across else 1.2 * size
-    slanted = across and wide > room >= 1.4 * size
-    step = 1 if slanted else _round_up(wide / room)
+    step, slanted_step = _round_up(wide / room), _round_up(1.4 * size / room)
+    # Numbers and other short names are read more easily level, if some are left out.
+    slanted = across and step > 1 and (slanted_step == 1 or wide > _LEVEL_NAMES * size)
+    step = slanted_step if slanted else step
     axis.set_ticks(range(0, count, step) if texts else [], texts[::step])
     if slanted:
         for label in axis.get_ticklabels():

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["budget", "expected_error"]
 
-_BARS = 30  # queries that get a bar with their text each
+_BARS = 20  # queries that get a bar with their text each
+_ROWS = 14  # of them, from where on the texts are small
 _GRID = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", 1, 2, 5, 10)
 
 
@@ -50,7 +51,7 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    Up to 30 queries are bars, from what had been spent before to what had been spent after; more are one rising line.  With δ, a bar is by how much a query moved
+    Up to 20 queries are bars, from what had been spent before to what had been spent after; more are one rising line.  With δ, a bar is by how much a query moved
     ``session.spent``, which is less than its ε where the concentrated account is the tighter one.
 
     Examples
@@ -75,6 +76,8 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     if len(entries) <= _BARS:
         ax.barh(range(len(entries)), np.diff(after), left=after[:-1], height=0.7)
+        if len(entries) > _ROWS:
+            ax.tick_params(axis="y", labelsize="small")
         name_places(ax.yaxis, [short(entry.query) for entry in entries])
         ax.invert_yaxis()
         ax.set_xlim(0, 1.1 * max(limit, spent))
