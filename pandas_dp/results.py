@@ -147,9 +147,13 @@ class Release:
         ExtraMissing
             Without matplotlib.
 
+        Privacy
+        -------
+        Post-processing of what was released: nothing is read or charged.
+
         Notes
         -----
-        Free: it shows what was released.  More pictures are in ``pandas_dp.plotting``.
+        More pictures are in ``pandas_dp.plotting``.
         """
         from pandas_dp.pictures import draw_answer  # noqa: PLC0415  (for those who draw)
 

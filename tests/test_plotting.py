@@ -481,6 +481,11 @@ def test_series_beside_each_other(answers):
     assert ticks(ax.xaxis) == WARDS
     months = plotting.released_series(pd.Series(5, index=found["months"].index), found["months"])
     assert months.get_lines()[1].get_xdata() == pytest.approx(date2num(found["months"].index.to_numpy()))
+    days = pd.Series([2.0, 1.0], index=pd.to_datetime(["2024-02-01", "2024-01-01"]))
+    assert plotting.released_series(days, days, interval=(days - 1, days + 1)).get_lines()[1].get_ydata().tolist() == [1, 2]
+    when = plotting.released_series(pd.Series(pd.Timestamp("2024-07-01"), index=WARDS), found["dates"])
+    assert when.get_lines()[0].get_ydata() == pytest.approx(date2num(np.datetime64("2024-07-01")))
+    assert isinstance(when.yaxis.get_major_formatter(), mpl.dates.ConciseDateFormatter)
     years = pd.Series([1.0, 3.0, 2.0], index=pd.Index([2020, 2021, 2024], name="year"), name="rate")
     ax = plotting.released_series(years, years + 1, interval=(years, years + 2))
     assert ax.get_lines()[0].get_xdata().tolist() == [2020, 2021, 2024]
@@ -590,6 +595,8 @@ def test_errors_against_prices():
     assert np.isfinite(hollow.get_ydata()).tolist() == [False, False, True, True]
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["fits the budget", "more than is left"]
+    none_fit = plotting.expected_error(table[~table["fits"]])
+    assert [text.get_text() for text in none_fit.get_legend().get_texts()] == ["more than is left"]
     all_fit = plotting.expected_error(table[table["fits"]])
     assert [text.get_text() for text in all_fit.get_legend().get_texts()] == ["fits the budget"]
 

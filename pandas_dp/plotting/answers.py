@@ -45,6 +45,10 @@ def grouped(release: Release, *, level: float = 0.95, columns: object = None, ax
     ExtraMissing
         Without matplotlib.
 
+    Privacy
+    -------
+    Post-processing of what was released: nothing is read or charged.
+
     Notes
     -----
     The last of several keys is shown in colours if it has at most six values.  Groups by calendar are on an axis of dates.  Where there is no room for the names of all groups, every
@@ -106,9 +110,9 @@ def released_series(
     ExtraMissing
         Without matplotlib.
 
-    Notes
-    -----
-    A protected frame is known by the handle that its rows carry.  An aggregate of it has lost the handle, and can be recognised by nobody but you.
+    Privacy
+    -------
+    None for ``original``, which is shown exactly, whatever the neighbouring relation.  A protected frame is known by the handle that it carries.  An aggregate of it may have lost the handle, and is then recognised by nobody but you.
 
     Examples
     --------
@@ -134,9 +138,10 @@ def released_series(
         label, title, private = "interval", "", True
     if not (original.index.is_unique and value.index.is_unique and original.index.isin(value.index).any()):
         raise ParameterError.number("original", "a Series with one value for each label of the released answers")
+    days = isinstance(value.index, pd.DatetimeIndex)
+    value = value.sort_index() if days else value
     numbers = as_numbers(original.reindex(value.index), value, low.reindex(value.index), high.reindex(value.index), parameter="original")
     ax = axes_for(ax)
-    days = isinstance(value.index, pd.DatetimeIndex)
     plain = pd.api.types.is_any_real_numeric_dtype(value.index) and value.index.is_monotonic_increasing
     x = as_numbers(value.index).arrays[0] if days or plain else np.arange(len(value), dtype=np.float64)
     exact, noisy, lower, upper = numbers.arrays

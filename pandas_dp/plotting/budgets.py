@@ -49,6 +49,10 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
     ExtraMissing
         Without matplotlib.
 
+    Privacy
+    -------
+    The ledger is public: texts, parameters and prices of queries.  Nothing is read or charged.
+
     Notes
     -----
     Up to 20 queries are bars, from what had been spent before to what had been spent after; more are one rising line.  With δ, a bar is by how much a query moved
@@ -63,7 +67,7 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
     >>> df = pd.DataFrame({"age": range(100)}).dp.protect(epsilon=1)
     >>> _ = df.dp.count(epsilon=0.25), df.dp.count(epsilon=0.5)
     >>> ax = budget(df.dp.session)
-    >>> [bar.get_width() for bar in ax.patches], ax.get_xlabel()
+    >>> [float(bar.get_width()) for bar in ax.patches], ax.get_xlabel()
     ([0.25, 0.5], 'spent (ε)')
     """
     account = getattr(session, "accountant", None)
@@ -161,9 +165,13 @@ def expected_error(
     ExtraMissing
         Without matplotlib.
 
+    Privacy
+    -------
+    Public parameters and released counts alone: nothing is read or charged.
+
     Notes
     -----
-    Nothing is spent or read.  A price that still fits the budget is a filled point, one that does not a hollow one.  Both axes are logarithmic; an error of 0 has no place on
+    A price that still fits the budget is a filled point, one that does not a hollow one.  Both axes are logarithmic; an error of 0 has no place on
     them.
 
     Examples

@@ -60,6 +60,10 @@ def noise_density(
     ExtraMissing
         Without matplotlib.
 
+    Privacy
+    -------
+    Public parameters alone: nothing is drawn at random, read or charged.
+
     Notes
     -----
     Laplace noise of scale ``b = sensitivity / epsilon`` has the density ``exp(-abs(x) / b) / (2 * b)``, and on integers the probabilities
@@ -131,6 +135,10 @@ def noise_scale(
         For numbers that are not positive, a reversed range, or no sensitivity at all.
     ExtraMissing
         Without matplotlib.
+
+    Privacy
+    -------
+    Public parameters alone: nothing is drawn at random, read or charged.
 
     Notes
     -----
