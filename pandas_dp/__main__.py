@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")  # ε and ± on consoles that default to something else
+    typed = sys.argv[1:] if arguments is None else list(arguments)
+    if typed[:1] == ["ledger"]:
+        from pandas_dp import auditing  # noqa: PLC0415  (loaded for those who use it)
+
+        return auditing.main(typed[1:])
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(typed)
     if options.file is None:
         if options.asked:
             parser.error("--count, --sum and --mean need a file")
@@ -62,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Differentially private counts, sums and means. Without arguments: a tour on a synthetic table.",
         epilog="Example: python -m pandas_dp data.csv --epsilon 1 --mean age --bounds 0 110. "
         "The budget is shared equally by the questions. Each row is taken to be one person unless --unit says otherwise. Asking "
-        "again, in another run, is a new budget: add them up.",
+        "again, in another run, is a new budget: add them up. A session that was kept in a file: python -m pandas_dp ledger FILE.",
     )
     parser.add_argument("file", nargs="?", help="a CSV file with a header line")
     parser.add_argument("--epsilon", help="the budget for all questions together, such as 1 or 0.5")
@@ -136,4 +142,10 @@ def _tour() -> None:
 
 
 if __name__ == "__main__":  # pragma: no branch
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
-from pandas_dp import release, session
+from pandas_dp import protecting, release
 from pandas_dp.amounts import checked_flag
 from pandas_dp.columns import ColumnQueries
 from pandas_dp.errors import ParameterTypeError, boundary
@@ -24,6 +24,7 @@ from pandas_dp.views import Tracked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from os import PathLike
     from typing import Unpack
 
     from pandas_dp.plans import PriceOptions
@@ -70,6 +71,7 @@ class DataFrameDP(FrameQueries, Tracked):
         queries: int | None = None,
         enforce: str = "raise",
         derived: str = "follow",
+        ledger: str | PathLike[str] | None = None,
         session: Session | None = None,
     ) -> DPFrame:
         """Attach a privacy budget to this frame.
@@ -102,6 +104,9 @@ class DataFrameDP(FrameQueries, Tracked):
             Validate the frame against the schema now, or leave values to the clamping that every query does anyway.
         derived : {"follow", "refuse"}
             Answer frames that ordinary pandas made of this one, or only this frame as a whole, its columns, and tracked views.
+        ledger : path, optional
+            A file that the session lives in: every charge is written there before any data is read, and every answer.  In another process, or after a restart, the same
+            call continues it with what is left; with other parameters it is an error.
         session : Session, optional
             Draw on this session's budget instead of a new one, for several frames about the same people.
 
@@ -121,7 +126,9 @@ class DataFrameDP(FrameQueries, Tracked):
         SchemaError, SchemaViolation
             If the schema cannot be used, or the frame does not satisfy it; neither shows a value.
         SessionConflict, SessionClosed
-            If the name is taken by a session with other parameters, or one that was closed.
+            If the name is taken by a session with other parameters, or one that was closed; or the ledger was written with others.
+        LedgerError
+            If the ledger is no ledger, damaged, locked, or cannot be written.
 
         Warns
         -----
@@ -153,6 +160,7 @@ class DataFrameDP(FrameQueries, Tracked):
                 queries=queries,
                 enforce=enforce,
                 derived=derived,
+                ledger=ledger,
                 session=session,
             ),
         )
@@ -205,6 +213,7 @@ class SeriesDP(Asked, ColumnQueries):
         within: Any = None,
         level: float = 0.95,
         rows: object = None,
+        label: str | bool | None = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
@@ -213,12 +222,12 @@ class SeriesDP(Asked, ColumnQueries):
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
-            Price.named(epsilon, rho, mechanism, within, level, rows=rows),
+            Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label),
         )
 
 
 # The methods named like a module of this package shadow it inside the class bodies; this is how protect() reaches it.
-_protect = session.protect
+_protect = protecting.protect
 
 
 @overload

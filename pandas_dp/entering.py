@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas_dp.domain import ColumnFacts
     from pandas_dp.session import Session
 
-__all__ = ["caller_level", "checked_name", "enter"]
+__all__ = ["checked_name", "enter"]
 
 _ENFORCE = ("raise", "clamp")
 _DERIVED = ("follow", "refuse")
@@ -52,6 +52,10 @@ def enter(
         read, facts = read_schema(schema, frame.columns)
         if enforce == "raise":
             frame = validate(frame, read)
+    if session.accountant.path is not None:
+        from pandas_dp.labels import declared_of  # noqa: PLC0415  (loaded for those who use it)
+
+        session.declare(label, declared_of(facts, unit=unit, max_rows=max_rows, enforce=enforce, derived=derived))
     return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
 
 
@@ -64,15 +68,3 @@ def checked_name(name: object) -> str | None:
     if not name.strip() or "#" in name or len(name) > 100:  # noqa: PLR2004
         raise ParameterError.number("name", "a short, non-empty string without '#'")
     return name
-
-
-def caller_level() -> int:
-    """Return the stacklevel of the first caller outside this package, for the warning."""
-    import sys  # noqa: PLC0415
-
-    level = 1
-    frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):
-        frame = frame.f_back
-        level += 1
-    return level

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups and columns together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -253,6 +253,7 @@ class GroupByDP(SpreadAndOrder):
         within: Any = None,
         level: float = 0.95,
         rows: object = None,
+        label: str | bool | None = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics of several columns of each group in one charge, as pandas' ``groupby.agg``.
@@ -265,8 +266,8 @@ class GroupByDP(SpreadAndOrder):
             As for ``df.dp.mean``.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among the columns.
-        rho, mechanism, within, level, rows
-            Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+        rho, mechanism, within, level, rows, label
+            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
 
@@ -283,7 +284,7 @@ class GroupByDP(SpreadAndOrder):
 
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
-        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level, rows=rows), name=name)
+        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label), name=name)
 
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
         return self._ask_columns(partial(build, **options), column, bounds, price)
@@ -297,10 +298,10 @@ class GroupByDP(SpreadAndOrder):
 
         def grouped(frame: PublicFrame) -> Query:
             keys = self._grouping.find(frame)
-            return basic.grouped(build(frame.without(keys.columns)), keys, self._grouping.text(keys), self._grouping.max_groups)
+            query = basic.grouped(build(frame.without(keys.columns)), keys, self._grouping.text(keys), self._grouping.max_groups)
+            return replace(query, name=None if isinstance(name, list) else name)
 
-        answer = release.answer(self._frame, grouped, price)
-        return answer.rename(name) if isinstance(answer, pd.Series) and not isinstance(name, list) else answer
+        return release.answer(self._frame, grouped, price)
 
 
 def refuse_private(columns: Any, keys: Any) -> None:

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.accounting.accountants import rounded_up
+from pandas_dp.accounting.rounding import rounded_up
 from pandas_dp.amounts import Delta, Epsilon
 from pandas_dp.composition import zcdp_to_approx
 from pandas_dp.errors import AccountingMissing, ParameterError
@@ -50,6 +50,7 @@ def tightest(entries: Sequence[Entry], delta: Delta) -> Epsilon:
     .. [1] P. Kairouz, S. Oh, P. Viswanath. The composition theorem for differential privacy. ICML 2015, theorem 3.3; heterogeneous by J. Murtagh, S. Vadhan. The
        complexity of computing the optimal composition of differential privacy. TCC 2016-A, theorem 1.5.
     """
+    entries = [entry for entry in entries if entry.epsilon]  # an amendment costs nothing
     figure = concentrated(entries, delta)
     distributions: Any = None
     try:

@@ -387,10 +387,5 @@ def _draw_matrix(ax: Axes, values: pd.DataFrame, half: pd.DataFrame, level: floa
 
 
 def _light(colour: Sequence[float]) -> float:
-    """Return how light a colour is to the eye, from 0 to 1 [1]_.
-
-    References
-    ----------
-    .. [1] Recommendation ITU-R BT.601-7, section 2.5.1.
-    """
+    """Return how light a colour is to the eye, from 0 to 1: the luma of ITU-R BT.601-7, section 2.5.1."""
     return float(np.dot(colour, (0.299, 0.587, 0.114)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pandas_dp.accounting.accountants import root_down
+from pandas_dp.accounting.rounding import root_down
 from pandas_dp.amounts import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
 from pandas_dp.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
 from pandas_dp.errors import ParameterError, ParameterTypeError
@@ -47,6 +47,9 @@ class PriceOptions(TypedDict, total=False):
         The confidence of that ±; 0.95 if it is left out.
     rows : int
         Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the last released count.
+    label : str or True
+        A name of the answer.  Asked again under it, with the same parameters, the recorded answer is returned and nothing is spent, whatever the data; with other
+        parameters it is an error.  True takes the expressions of a tracked view.
     """
 
     rho: object
@@ -54,6 +57,7 @@ class PriceOptions(TypedDict, total=False):
     within: Any
     level: float
     rows: object
+    label: str | bool | None
 
 
 @dataclass(slots=True)
@@ -66,6 +70,7 @@ class Price:
     within: Any = None
     level: float = LEVEL
     rows: int | None = None
+    label: object = None
 
     @classmethod
     def of(cls, epsilon: object, options: PriceOptions) -> Price:
@@ -87,9 +92,10 @@ class Price:
         level: float = LEVEL,
         *,
         rows: object = None,
+        label: object = None,
     ) -> Price:
         """Return the price that a call named in full."""
-        price = cls(epsilon, rho, mechanism, within, level, None if rows is None else _checked_rows(rows))
+        price = cls(epsilon, rho, mechanism, within, level, None if rows is None else _checked_rows(rows), label)
         check_level(price.level)
         named = [value for value in (price.epsilon, price.rho, price.within) if value is not None]
         if len(named) > 1:

@@ -193,13 +193,14 @@ class DataFramePreview(_Described):
         within: Any = None,
         level: float = 0.95,
         rows: object = None,
+        label: str | bool | None = None,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
 
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows))
+        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label))
 
     @boundary
     def cov(
@@ -266,10 +267,11 @@ class SeriesPreview(_Described):
         within: Any = None,
         level: float = 0.95,
         rows: object = None,
+        label: str | bool | None = None,
         **named: Any,
     ) -> Preview:
         """Preview ``agg``; the ± are where they are largest: values at a bound."""
         from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
 
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds)
-        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows))
+        return preview(self._frame, build, Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label))

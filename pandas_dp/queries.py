@@ -78,7 +78,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -271,6 +271,7 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         within: Any = None,
         level: float = 0.95,
         rows: object = None,
+        label: str | bool | None = None,
         **named: Any,
     ) -> Any:
         """Ask several statistics of several columns in one charge, as pandas' ``agg``.
@@ -284,8 +285,8 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
             As for ``mean``.
         epsilon : number
             What this answer may spend; divided equally among the *columns*, whatever the number of functions.
-        rho, mechanism, within, level, rows
-            Other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+        rho, mechanism, within, level, rows, label
+            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.plans.PriceOptions`.
         **named : (column, function)
             Named aggregations, ``average=("charge", "mean")``, instead of ``func``.
 
@@ -332,5 +333,5 @@ class FrameQueries(Asked, TableQueries, DescriptiveQueries):
         return release.answer(
             self._frame,
             partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
-            Price.named(epsilon, rho, mechanism, within, level, rows=rows),
+            Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label),
         )

@@ -71,6 +71,8 @@ class Release:
         What each answer is, where columns have several.
     square : bool
         Whether the answer is a matrix of columns by columns.
+    name : Hashable or None
+        What a grouped answer is called, if it is a Series.
     """
 
     number: int
@@ -84,6 +86,7 @@ class Release:
     index: pd.Index[Any] | None = None
     functions: tuple[str, ...] | None = None
     square: bool = False
+    name: Hashable | None = None
 
     @property
     def epsilon(self) -> Epsilon:
@@ -165,7 +168,7 @@ class Release:
             names = pd.Index(list(self.columns or ()), tupleize_cols=False)
             return pd.DataFrame(values[0], index=names, columns=names)
         if self.columns is None:
-            return values[0] if self.index is None else pd.Series(values[0], index=self.index)
+            return values[0] if self.index is None else pd.Series(values[0], index=self.index, name=self.name)
         if self.index is not None:
             columns = pd.Index(self.columns, tupleize_cols=False) if self.functions is None else self._pairs()
             return pd.concat([pd.Series(value, index=self.index) for value in values], axis=1, keys=range(len(values))).set_axis(

@@ -1,4 +1,4 @@
-"""Sessions: a budget, what was bought with it, and ``protect()``, which attaches it to a frame.
+"""Sessions: a budget and what was bought with it, in memory or in a ledger file.
 
 Everything that a session prints or returns is public or paid for.
 """
@@ -6,36 +6,45 @@ Everything that a session prints or returns is public or paid for.
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from pandas_dp import registry
-from pandas_dp.accounting import lock
-from pandas_dp.accounting.prices import as_optional_delta, open_account, strength_of
-from pandas_dp.amounts import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
-from pandas_dp.entering import caller_level, checked_name, enter
-from pandas_dp.errors import LargeBudgetWarning, LineageError, ParameterError, ParameterTypeError, SessionConflict, boundary
-from pandas_dp.schema import read_schema
+from pandas_dp.accounting.blocks import Answered
+from pandas_dp.accounting.prices import open_account
+from pandas_dp.amounts import Epsilon, checked_count
+from pandas_dp.entering import checked_name, enter
+from pandas_dp.errors import (
+    LabelError,
+    LargeBudgetWarning,
+    LedgerError,
+    LineageError,
+    ParameterTypeError,
+    SessionConflict,
+    boundary,
+)
+from pandas_dp.spending import Spending
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Mapping
+    from os import PathLike
 
     from matplotlib.axes import Axes
 
-    from pandas_dp.accounting import Entry
-    from pandas_dp.accounting.prices import Account, Strength
+    from pandas_dp.accounting import Cost, Entry
+    from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
 
-__all__ = ["Session", "protect"]
+__all__ = ["Session"]
 
 _LARGE = 20
-_DELTA_SHARES = 20
 
 
-class Session:
+class Session(Spending):
     """A privacy budget and everything that was bought with it.
 
     Parameters
@@ -50,11 +59,21 @@ class Session:
         For the handles of its frames and the ledger.
     queries : int, optional
         The planned number of queries: one that names no ε gets the equal share ``epsilon / queries``.
+    ledger : path, optional
+        A file that the session lives in: it is begun, or continued with what is left.
+
+    Raises
+    ------
+    SessionConflict
+        If the file was written with other parameters; it says which.
+    LedgerError
+        If the file is no ledger, damaged, locked, or cannot be written.
 
     Notes
     -----
     All answers of a session together are ε-differentially private, (ε, δ) with ``delta``, or ρ-zero-concentrated, for adding or removing one unit, whatever their order, number or
-    failures, threads included.  A session lives in one process: in a fork it is closed, and it cannot be pickled.
+    failures, threads included.  In memory a session lives in one process: in a fork it is closed, and it cannot be pickled.  With ``ledger`` any number of processes share it, forks among
+    them, and pickled it is the file's path; each charge is on the disk before any data is read.
 
     Examples
     --------
@@ -66,20 +85,61 @@ class Session:
     """
 
     def __init__(
-        self, epsilon: object = None, *, delta: object = 0, rho: object = None, name: str | None = None, queries: int | None = None
+        self,
+        epsilon: object = None,
+        *,
+        delta: object = 0,
+        rho: object = None,
+        name: str | None = None,
+        queries: int | None = None,
+        ledger: str | PathLike[str] | None = None,
     ) -> None:
-        self._accountant = open_account(epsilon, delta, rho)
-        budget = self._accountant.budget
-        self._name = checked_name(name)
-        self._queries = None if queries is None else checked_count("queries", queries)
-        self._releases: list[Release] = []
+        account = open_account(epsilon, delta, rho)
+        name, queries = checked_name(name), None if queries is None else checked_count("queries", queries)
+        if ledger is not None:
+            from pandas_dp.accounting.keeping import as_path, begin  # noqa: PLC0415  (loaded for those who use it)
+
+            account = begin(as_path(ledger), account, name, queries)
+        self._start(account, name, queries)
+
+    def _start(self, account: Account, name: str | None, queries: int | None) -> None:
+        self._accountant, self._name, self._queries = account, name, queries
+        self._releases: dict[int, Release] = {}
+        budget = account.budget
         if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
             warnings.warn(
                 f"a budget of {budget!r} promises little: at ε=20 already, one person's data may change the odds of an "
                 "answer 500-million-fold. Budgets between 0.1 and 3 are usual.",
                 LargeBudgetWarning,
-                stacklevel=caller_level(),
+                stacklevel=_caller_level(),
             )
+
+    @classmethod
+    @boundary
+    def open(cls, ledger: str | PathLike[str]) -> Session:
+        """Continue the session of a ledger file, with the parameters that are recorded there.
+
+        Parameters
+        ----------
+        ledger : path
+            The file.
+
+        Returns
+        -------
+        Session
+            To read its account, to take back an answer by its label, to protect a frame under it, or to amend it.
+
+        Raises
+        ------
+        LedgerError
+            If there is none, or it cannot be trusted.
+        """
+        from pandas_dp.accounting.keeping import as_path, resume  # noqa: PLC0415  (loaded for those who use it)
+
+        account, recorded = resume(as_path(ledger))
+        session = cls.__new__(cls)
+        session._start(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"]))  # noqa: SLF001  (a constructor)
+        return session
 
     @property
     def name(self) -> str | None:
@@ -87,40 +147,13 @@ class Session:
         return self._name
 
     @property
-    def budget(self) -> Epsilon | Rho:
-        """What may be spent in all: ε, or ρ."""
-        return self._accountant.budget
-
-    @property
-    def spent(self) -> Epsilon | Rho:
-        """What has been charged: an exact sum; with δ, the smaller of the sum and of what the concentrated account comes to."""
-        return self._accountant.spent
-
-    @property
-    def remaining(self) -> Epsilon | Rho:
-        """What is left: the most that one more query may ask for."""
-        return self._accountant.remaining
-
-    @property
-    def delta(self) -> Delta:
-        """What may be spent of δ in all; 0 in a session of pure differential privacy."""
-        return self._accountant.delta
-
-    @property
-    def spent_delta(self) -> Delta:
-        """What has been charged of δ, exactly."""
-        return self._accountant.spent_delta
-
-    @property
-    def remaining_delta(self) -> Delta:
-        """What is left, exactly, of the half of δ that is for private keys; the other half is the conversion's."""
-        return self._accountant.remaining_delta
-
-    @property
     def releases(self) -> tuple[Release, ...]:
-        """All answers so far, oldest first; reading them is free."""
-        with lock.LOCK:
-            return tuple(self._releases)
+        """All answers so far, oldest first, with those that other processes recorded in the ledger file; reading them is free."""
+        answers = self._accountant.answers
+        for number, body in answers.items():
+            if number not in self._releases:
+                self._releases[number] = self._decoded(body)
+        return tuple(self._releases[number] for number in answers)
 
     @property
     def ledger(self) -> pd.DataFrame:
@@ -130,114 +163,37 @@ class Session:
         -------
         DataFrame
             Columns ``time`` (UTC), ``frame``, ``query``, ``epsilon``, ``delta`` and ``rho`` (exact), ``mechanism``, ``scale`` (of the noise, in units of
-            the answer), ``margin`` (± at 95 %; NaN where there is no single number) and ``private`` (False for repeatable test noise).
+            the answer), ``margin`` (± at 95 %; NaN where there is no single number), ``private`` (False for repeatable test noise) and ``label``.
         """
         margins = {release.number: release for release in self.releases}
         return pd.DataFrame(
             [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
-            columns=["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private"],
+            columns=["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private", "label"],
         )
 
-    def split(self, shares: int | Sequence[object]) -> tuple[Epsilon | Rho, ...]:
-        """Divide what is left, exactly.
-
-        Parameters
-        ----------
-        shares : int or sequence of numbers
-            A number of equal shares, or weights.
-
-        Returns
-        -------
-        tuple of Epsilon or Rho
-            Their sum is ``remaining``; with δ, they are as large as all of them still fit.  Nothing is reserved or charged.
-
-        Examples
-        --------
-        >>> import pandas_dp
-        >>> pandas_dp.Session(epsilon=1).split(4)
-        (ε=0.25, ε=0.25, ε=0.25, ε=0.25)
-        >>> pandas_dp.Session(epsilon=1).split([2, 1])
-        (ε=2/3, ε=1/3)
-        """
-        if isinstance(shares, (str, bytes, type)):
-            raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
-        if not hasattr(shares, "__iter__") or getattr(shares, "ndim", 1) == 0:
-            weights: list[Fraction] = [Fraction(1)] * checked_count("shares", shares)
-        else:
-            weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
-            checked_count("shares", len(weights))
-        return self._accountant.shares(weights)
-
     @boundary
-    def odometer(self, *, delta: object = None) -> Epsilon:
-        """Return the tightest ε that is known to have been spent, at a δ.
+    def replay(self, label: str) -> Any:
+        """Return the answer that is recorded under a label; free.
 
         Parameters
         ----------
-        delta : number, optional
-            By default the session's.
+        label : str
+            As given to the query.
 
         Returns
         -------
-        Epsilon
-            Rounded up.  Less than ``spent`` after many queries.
+        NoisyInt, NoisyFloat, Timestamp, Timedelta, Series or DataFrame
+            What the query returned.
 
         Raises
         ------
-        AccountingMissing
-            Without the extra ``accounting``; its attribute ``concentrated`` is what the concentrated account says.
-        ParameterError
-            Without a δ.
-
-        Notes
-        -----
-        A reading, for queries whose parameters did not depend on earlier answers: the account decides what is refused.
+        LabelError
+            If there is none.
         """
-        from pandas_dp.odometer import tightest  # noqa: PLC0415  (for those who ask)
-
-        if delta is None and not self.delta:
-            raise ParameterError.number("delta", "given, such as 1e-6: this session has none")
-        return tightest(self._accountant.entries, self.delta if delta is None else as_delta(delta))
-
-    @contextmanager
-    def allocate(self, *, epsilon: object = None, rho: object = None) -> Iterator[Session]:
-        """Limit what is asked inside a ``with`` block, and give back what it does not spend.
-
-        Parameters
-        ----------
-        epsilon, rho : number
-            How much, in the unit of the session's budget.
-
-        Yields
-        ------
-        Session
-            This session; ``remaining`` inside is what is left of the block.
-
-        Raises
-        ------
-        BudgetExhausted
-            If that much is not left.
-
-        Notes
-        -----
-        In sessions of pure and of concentrated differential privacy the amount is set aside: others cannot spend it meanwhile.  In a session with δ it is a
-        limit alone.  Blocks may be nested.  A block belongs to its thread, and to tasks that inherit its context: a thread that is started inside of it is outside.
-
-        Examples
-        --------
-        >>> import pandas_dp
-        >>> session = pandas_dp.Session(epsilon=1)
-        >>> with session.allocate(epsilon=0.3):
-        ...     session.remaining
-        ε=0.3
-        >>> session.remaining
-        ε=1
-        """
-        amount = as_epsilon(epsilon) if rho is None else as_rho(rho, "rho")
-        if (epsilon is None) == (rho is None) or not isinstance(amount, self._accountant.unit):
-            raise ParameterError.number("allocate", f"given one amount in the unit of the budget, such as {self.budget!r}")
-        with self._accountant.allocate(Fraction(amount), "allocate()"):
-            yield self
+        known = self._accountant.labels.get(label) if isinstance(label, str) else None
+        if known is None or known.number is None:
+            raise LabelError.unknown(label) if isinstance(label, str) else ParameterTypeError.wrong_kind("label", "a string", type(label))
+        return self._release(known.number).value
 
     @boundary
     def protect(
@@ -296,16 +252,6 @@ class Session:
         self._accountant.close()
         registry.forget(self)
 
-    def price(self, epsilon: object, rho: object, mechanism: object, *, chosen: bool = False) -> Strength:
-        """Return what a query may spend, by its own price or the equal share, and on which noise, or on a choice."""
-        return strength_of(self._accountant, epsilon, rho, mechanism, self._queries, chosen=chosen)
-
-    def query_delta(self, delta: object | None) -> Delta:
-        """Return the δ of a query that selects private keys: its own, or a share of half the session's, or else a tenth of that half."""
-        if not self.delta:
-            raise ParameterError.delta_needed()
-        return Delta(self.delta / (2 * self._queries if self._queries else _DELTA_SHARES)) if delta is None else as_delta(delta)
-
     def last_count(self) -> int | None:
         """Return the last released count, which is public by now."""
         for release in reversed(self.releases):
@@ -318,10 +264,69 @@ class Session:
         """The account; for ``release.py`` alone."""
         return self._accountant
 
+    def check_recordable(self, parts: object) -> None:
+        """Raise ``ParameterTypeError`` if the ledger file could not hold names or keys of an answer."""
+        if self._accountant.path is not None:
+            from pandas_dp.codec import encode  # noqa: PLC0415  (loaded for those who use it)
+
+            fits = True
+            try:
+                encode(parts)
+            except TypeError:
+                fits = False
+            if not fits:
+                raise ParameterTypeError.unrecordable()
+
+    def charge(self, cost: Cost, *, label: str | None = None, asked: Mapping[str, str] | None = None, **details: Any) -> Entry | Release:
+        """Charge; or return the answer that another process recorded under the label in the meantime."""
+        try:
+            return self._accountant.charge(cost, label=label, asked=asked, **details)
+        except Answered:
+            return self._release(self._accountant.labels[str(label)].number or 0)
+
     def record(self, release: Release) -> None:
         """Keep an answer that was paid for."""
-        with lock.LOCK:
-            self._releases.append(release)
+        self._releases[release.number] = release
+        body = None
+        if self._accountant.path is not None:
+            from pandas_dp.codec import encode  # noqa: PLC0415  (loaded for those who use it)
+
+            try:
+                body = encode(release)
+            except TypeError:  # private keys of unusual types
+                body = encode(replace(release, index=None if release.index is None else release.index.map(str)))
+        self._accountant.answered(release.number, body)
+
+    def recorded(self, label: str, asked: Mapping[str, str]) -> Release | None:
+        """Return what was answered under a label to the same question, or None; raise if it was another question."""
+        self._accountant.refresh()
+        try:
+            self._accountant.check_label(label, asked)
+        except Answered:
+            return self._release(self._accountant.labels[label].number or 0)
+        return None
+
+    def declare(self, name: str, declared: Mapping[str, str]) -> None:
+        """Record what is declared of a frame in the ledger file, or raise if that is not what was recorded under its name."""
+        path = self._accountant.path
+        differences = [] if path is None else self._accountant.declare(name, declared)
+        if differences:
+            raise SessionConflict.redeclared(str(path), name, differences)
+
+    def _release(self, number: int) -> Release:
+        if number not in self._releases:
+            self._releases[number] = self._decoded(self._accountant.answers[number])
+        return self._releases[number]
+
+    def _decoded(self, body: Any) -> Release:
+        from pandas_dp.codec import decode  # noqa: PLC0415  (as above)
+
+        release: Release | None = None
+        with suppress(Exception):
+            release = decode(body)
+        if release is None:
+            raise LedgerError.other_version(str(self._accountant.path))
+        return release
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""
@@ -332,6 +337,10 @@ class Session:
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""
         label = f" {self._name!r}" if self._name else ""
+        try:
+            self._accountant.refresh()
+        except LedgerError:
+            return f"<Session{label}: its ledger cannot be read>"
         delta = f", {self.delta!r}" if self.delta else ""
         return f"<Session{label}: {self.remaining!r} of {self.budget!r} left{delta}>"
 
@@ -342,68 +351,10 @@ class Session:
     __copy__ = __deepcopy__
 
     def __reduce__(self) -> Any:
-        """Refuse to be pickled."""
-        raise SessionConflict.not_picklable()
-
-
-def protect(
-    frame: pd.DataFrame,
-    epsilon: object | None,
-    *,
-    delta: object,
-    rho: object,
-    schema: object,
-    unit: Hashable | None,
-    max_rows: int | None,
-    name: str | None,
-    queries: int | None,
-    enforce: str,
-    derived: str,
-    session: Session | None,
-) -> pd.DataFrame:
-    """Attach a session to a frame; the user's documentation is ``DataFrame.dp.protect``."""
-    registry.refuse_protected(frame)
-    if session is not None:
-        if not isinstance(session, Session):
-            raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session", type(session))
-        if epsilon is not None or queries is not None or delta != 0 or rho is not None:
-            raise SessionConflict.mixed("epsilon=, delta=, rho= and queries=")
-        return enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
-    if (epsilon is None) == (rho is None):
-        raise ParameterError.budget_missing()
-    declared = None if schema is None else read_schema(schema, frame.columns)
-    parameters: dict[str, object] = {
-        "epsilon": None if epsilon is None else as_epsilon(epsilon),
-        "rho": None if rho is None else as_rho(rho),
-        "delta": as_optional_delta(delta),
-        "unit": unit,
-        "max_rows": max_rows,
-        "queries": queries,
-        "enforce": enforce,
-        "derived": derived,
-        "schema": None if declared is None else declared[1],
-    }
-    checked_name(name)
-    with lock.LOCK:
-        if name is not None and name in registry.named_sessions:
-            opened, before = registry.named_sessions[name]
-            differences = [_difference(key, before[key], value) for key, value in parameters.items() if before[key] != value]
-            if differences:
-                raise SessionConflict.differs(name, differences)
-            opened.accountant.check_open()
-        else:
-            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries)
-        protected = enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
-        if name is not None:
-            # Only now: a protect() that failed has not taken the name.
-            registry.named_sessions.setdefault(name, (opened, parameters))
-    return protected
-
-
-def _difference(key: str, before: object, now: object) -> str:
-    if key == "schema":
-        return "another schema"
-    return f"{key}: {before!r} before, {now!r} now"
+        """Pickle as the path of the ledger file; refuse to be pickled without one."""
+        if self._accountant.path is None:
+            raise SessionConflict.not_picklable()
+        return Session.open, (self._accountant.path,)
 
 
 def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
@@ -411,5 +362,17 @@ def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     if margin != margin and release is not None and release.columns is None and release.index is None:  # noqa: PLR0124  (NaN: not known before)
         margin = release.half_width()
     return (
-        entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.cost.rho, entry.mechanism, entry.scale, margin, entry.private,
+        entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.cost.rho, entry.mechanism, entry.scale, margin, entry.private, entry.label,
     )  # fmt: skip
+
+
+def _caller_level() -> int:
+    """Return the stacklevel of the first caller outside this package, for the warning."""
+    import sys  # noqa: PLC0415
+
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):
+        frame = frame.f_back
+        level += 1
+    return level

@@ -127,7 +127,7 @@ class TableQueries:
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class TableQueries:
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class TableQueries:
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price: see :class:`pandas_dp.plans.PriceOptions`.
+            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.plans.PriceOptions`.
 
         Returns
         -------

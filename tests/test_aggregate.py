@@ -176,15 +176,15 @@ def test_intervals_cover(rows, share):
     """N = 1000 releases: the 80 % intervals of all five functions cover the exact answers at least 0.74 of the time.
 
     A true 0.8 would fail with probability 1e-6 per function by the binomial, and the intervals of a spread are made for more than 0.8; for a
-    twin whose noise is twice as wide as claimed the share is below 0.7 (next test).
+    twin whose noise is three times as wide as claimed the share is at most about 0.5 (next test).
     """
     hits = covered(rows, share, factor=1)
     assert (hits >= 0.74).all(), hits.to_dict()
 
 
 def test_intervals_with_too_much_noise_do_not_cover():
-    """The twin: with noise twice as wide as the interval believes, the share of means and sums is well below."""
-    assert covered(5000, 0.5, factor=2)[["sum", "mean", "count"]].max() < 0.7
+    """The twin: with noise three times as wide as the interval believes, the share of means and sums is at most about 0.5 (above 0.7 with less than 1e-30)."""
+    assert covered(5000, 0.5, factor=3)[["sum", "mean", "count"]].max() < 0.7
 
 
 def covered(rows, share, factor):

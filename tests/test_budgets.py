@@ -15,7 +15,7 @@ from support import protect, silent_noise, upper_bound
 import pandas_dp
 from pandas_dp import BudgetExhausted, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
 from pandas_dp.accounting import ApproximateAccountant, ConcentratedAccountant, Cost, PureAccountant
-from pandas_dp.accounting.accountants import root_down, root_up, rounded_down, rounded_up
+from pandas_dp.accounting.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
 from pandas_dp.domain import IntGrid
 from pandas_dp.testing import check_accountant

@@ -1,6 +1,6 @@
 """Known limits of row identity, and their nearest neighbours, which are refused.
 
-The documentation warns of the limits (docs/limits.md).  These tests hold what happens, so that a change of pandas or of this package shows.
+The documentation warns of the limits (docs/explanation/limits.md).  These tests hold what happens, so that a change of pandas or of this package shows.
 """
 
 from __future__ import annotations

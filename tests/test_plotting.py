@@ -572,6 +572,21 @@ def test_queries_are_told_apart():
     assert ax.get_title() == "pictured: ε=0.85 of ε=1 spent"
 
 
+def test_a_session_in_a_file_is_drawn_with_its_amendments(tmp_path):
+    """What other processes charged is drawn, too, an amendment is a row without a bar, and the limit is the amended one."""
+    session = pandas_dp.Session(epsilon=1, ledger=tmp_path / "ledger")
+    frame = session.protect(pd.DataFrame({"x": [1, 2, 3]}))
+    frame.dp.count(epsilon=0.75)
+    session.amend(epsilon=3, reason="more people")
+    frame.dp.count(epsilon=1.5)
+    again = pandas_dp.Session.open(tmp_path / "ledger")
+    for one in (session, again):
+        ax = one.plot()
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0, 1.5])
+        assert ticks(ax.yaxis)[1].startswith("amend: ε=1 to ε=3")
+        assert ax.get_lines()[0].get_xdata() == [3.0, 3.0]
+
+
 def test_nothing_spent_is_a_picture_too():
     """A session without queries is drawn with its axis, its limit and a word."""
     ax = spender(0, epsilon=1).plot()

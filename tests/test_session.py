@@ -197,7 +197,7 @@ def test_the_ledger_has_a_line_for_every_charge():
     """The ledger is a DataFrame with exact ε, query text, mechanism, scale and margin; also empty."""
     df = table().dp.protect(epsilon=1)
     assert df.dp.session.ledger.empty
-    columns = ["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private"]
+    columns = ["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private", "label"]
     assert df.dp.session.ledger.columns.tolist() == columns
     df.dp.count(epsilon=0.1)
     df.dp.sum("x", bounds=(0, 10), epsilon=0.2)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pandas_dp.amounts import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 __all__ = ["NO_DELTA", "Cost", "Entry"]
@@ -102,6 +103,10 @@ class Entry:
         Half width of the 95 % interval where it is known before the answer, else NaN.
     private : bool
         False for answers drawn with ``pandas_dp.testing``'s repeatable noise.
+    label : str or None
+        Under which the answer can be had again.
+    asked : mapping of str to str, or None
+        With a label: the public parameters of the question, to tell it from others.
     """
 
     number: int
@@ -113,6 +118,8 @@ class Entry:
     scale: float
     margin: float
     private: bool
+    label: str | None = None
+    asked: Mapping[str, str] | None = None
 
     @property
     def epsilon(self) -> Epsilon:

@@ -12,6 +12,7 @@ from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning
 from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
 from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
 from pandas_dp.errors.frames import AlreadyProtected, LineageError, NotProtected
+from pandas_dp.errors.ledgers import LabelError, LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
 from pandas_dp.errors.packages import AccountingMissing, ExtraMissing
 from pandas_dp.errors.parameters import AggregationError, BoundsError, KeysError, ParameterError, ParameterTypeError
 from pandas_dp.errors.schemas import SchemaError, SchemaViolation
@@ -28,7 +29,12 @@ __all__ = [
     "ExpressionError",
     "ExtraMissing",
     "KeysError",
+    "LabelError",
     "LargeBudgetWarning",
+    "LedgerBusy",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerUnwritable",
     "LineageError",
     "NotProtected",
     "ParameterError",

@@ -73,6 +73,29 @@ class SessionConflict(DPError, ValueError):
         )
 
     @classmethod
+    def recorded(cls, path: str, differences: Sequence[str]) -> Self:
+        return cls(
+            f"the ledger {path} was written with other parameters ({'; '.join(differences)}). Use the same parameters to continue it. To raise its "
+            "budget, its owner calls pandas_dp.Session.open(path).amend(...); another study has another file.",
+            path=path,
+            differences=tuple(differences),
+        )
+
+    @classmethod
+    def redeclared(cls, path: str, name: str, differences: Sequence[str]) -> Self:
+        return cls(
+            f"frame {name!r} was protected under the ledger {path} with other declarations ({'; '.join(differences)}). Use the same ones to "
+            "continue, or give another frame another name=.",
+            path=path,
+            name=name,
+            differences=tuple(differences),
+        )
+
+    @classmethod
+    def no_ledger(cls, asked: str) -> Self:
+        return cls(f"{asked} is for sessions that are kept in a file: protect(..., ledger='visits.dp.sqlite'). This one is in memory.")
+
+    @classmethod
     def mixed(cls, parameters: str) -> Self:
         return cls(f"protect(session=...) takes its budget from that session: leave out {parameters}, or leave out session=.")
 

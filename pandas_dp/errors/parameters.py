@@ -141,6 +141,14 @@ class ParameterTypeError(ParameterError, TypeError):
     def wrong_kind(cls, parameter: str, expected: str, kind: type) -> Self:
         return cls(f"{parameter} must be {expected}, not {kind.__name__}.", parameter=parameter)
 
+    @classmethod
+    def unrecordable(cls) -> Self:
+        return cls(
+            f"a ledger file holds names and keys that are numbers, texts, dates or tuples of these, and this question has others. {UNCHARGED} "
+            "Rename the columns, or use plain keys.",
+            parameter="keys",
+        )
+
 
 class BoundsError(ParameterError):
     """Bounds are missing or unusable.

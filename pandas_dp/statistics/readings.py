@@ -129,6 +129,8 @@ class Query:
         If rows are first made into one record for each unit and group.
     max_groups : int or None
         How many groups a unit reaches, if that is bounded.
+    name : Hashable or None
+        What a grouped answer is called.
     """
 
     text: str
@@ -141,6 +143,7 @@ class Query:
     square: bool = False
     one_each: OneEach | None = None
     max_groups: int | None = None
+    name: Hashable | None = None
 
     def ordered(self, answers: Sequence[Any]) -> tuple[Any, ...]:
         """Return one thing for each reading in the order of the answer."""

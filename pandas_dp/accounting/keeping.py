@@ -1,0 +1,87 @@
+"""How an account comes to be kept in a ledger file: begun there, or continued with the parameters that were recorded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pandas_dp.accounting.files import LedgerFile
+from pandas_dp.accounting.prices import open_account
+from pandas_dp.accounting.records import OPENING, Record, fraction
+from pandas_dp.amounts import Rho
+from pandas_dp.errors import LedgerDamaged, ParameterTypeError, SessionConflict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pandas_dp.accounting.prices import Account
+
+__all__ = ["as_path", "begin", "check_same", "resume", "terms"]
+
+
+def as_path(ledger: object) -> Path:
+    """Return the path of a ledger file, absolute and without links, so that one file has one path."""
+    if not isinstance(ledger, (str, os.PathLike)) or not isinstance(os.fspath(ledger), str):
+        raise ParameterTypeError.wrong_kind("ledger", "the path of a file", type(ledger))
+    return Path(os.fspath(ledger)).expanduser().resolve()
+
+
+def terms(account: Account, name: str | None, queries: int | None) -> dict[str, str | None]:
+    """Return the parameters of a session as text, for the record and for comparing."""
+    concentrated = account.unit is Rho
+    return {
+        "name": name,
+        "epsilon": None if concentrated else str(account.budget),
+        "delta": str(account.delta) if account.delta else None,
+        "rho": str(account.budget) if concentrated else None,
+        "queries": None if queries is None else str(queries),
+    }
+
+
+def begin(path: Path, wanted: Account, name: str | None, queries: int | None) -> Account:
+    """Begin a ledger file, or continue the one that is there, if its parameters are the same.
+
+    Raises
+    ------
+    SessionConflict
+        With the differences, if they are not.
+    LedgerError
+        If the file is none, or cannot be trusted.
+    """
+    here = terms(wanted, name, queries)
+    if not path.exists():
+        file = LedgerFile.create(path, [Record(OPENING, here)])
+        if file is not None:
+            wanted.keep_in(file, *file.read())
+            return wanted
+    account, recorded = resume(path)
+    check_same(str(path), {**recorded, **_budget(account)}, here)
+    return account
+
+
+def check_same(path: str, recorded: Mapping[str, str | None], here: Mapping[str, str | None]) -> None:
+    """Raise ``SessionConflict`` with the differences, if there are any."""
+    differences = [
+        f"{key}: {recorded[key] or 'none'} recorded, {here[key] or 'none'} now" for key in here if (recorded[key] or None) != here[key]
+    ]
+    if differences:
+        raise SessionConflict.recorded(path, differences)
+
+
+def _budget(account: Account) -> dict[str, str | None]:
+    """Return the parameters that an amendment may have changed."""
+    changed = terms(account, None, None)
+    return {key: changed[key] for key in ("epsilon", "delta", "rho")}
+
+
+def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str | None]]:
+    """Continue the ledger file that is there, with the parameters that are recorded."""
+    file = LedgerFile(path, writable=writable)
+    records, mark = file.read()
+    opening = records[0].body if records and records[0].kind == OPENING else None
+    if opening is None:
+        raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
+    account = open_account(fraction(opening["epsilon"]), fraction(opening["delta"]) or 0, fraction(opening["rho"]))
+    account.keep_in(file, records, mark)
+    return account, dict(opening)

@@ -1,0 +1,92 @@
+"""``protect()``: which session a frame comes under, a new one or one that is there.  The user's documentation is ``DataFrame.dp.protect``."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, cast
+
+from pandas_dp import registry
+from pandas_dp.accounting import lock
+from pandas_dp.accounting.prices import as_optional_delta
+from pandas_dp.amounts import as_epsilon, as_rho
+from pandas_dp.entering import checked_name, enter
+from pandas_dp.errors import ParameterError, ParameterTypeError, SessionConflict
+from pandas_dp.schema import read_schema
+from pandas_dp.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import pandas as pd
+
+__all__ = ["protect"]
+
+
+def protect(
+    frame: pd.DataFrame,
+    epsilon: object | None,
+    *,
+    delta: object,
+    rho: object,
+    schema: object,
+    unit: Hashable | None,
+    max_rows: int | None,
+    name: str | None,
+    queries: int | None,
+    enforce: str,
+    derived: str,
+    ledger: object,
+    session: Session | None,
+) -> pd.DataFrame:
+    """Attach a session to a frame; the user's documentation is ``DataFrame.dp.protect``."""
+    registry.refuse_protected(frame)
+    if session is not None:
+        if not isinstance(session, Session):
+            raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session", type(session))
+        if epsilon is not None or queries is not None or delta != 0 or rho is not None or ledger is not None:
+            raise SessionConflict.mixed("epsilon=, delta=, rho=, queries= and ledger=")
+        return enter(session, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+    if (epsilon is None) == (rho is None):
+        raise ParameterError.budget_missing()
+    declared = None if schema is None else read_schema(schema, frame.columns)
+    parameters: dict[str, object] = {
+        "epsilon": None if epsilon is None else as_epsilon(epsilon),
+        "rho": None if rho is None else as_rho(rho),
+        "delta": as_optional_delta(delta),
+        "unit": unit,
+        "max_rows": max_rows,
+        "queries": queries,
+        "enforce": enforce,
+        "derived": derived,
+        "schema": None if declared is None else declared[1],
+        "ledger": None if ledger is None else _path(ledger),
+    }
+    checked_name(name)
+    with nullcontext() if ledger is None else lock.FILES, lock.LOCK:
+        opened, before = registry.named_sessions.get(name or "", (None, parameters))
+        # What is in a file is compared with the file: its budget may have been amended.
+        compared = ["ledger"] if ledger is not None else parameters
+        differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
+        if differences:
+            raise SessionConflict.differs(str(name), differences)
+        if opened is None or ledger is not None:
+            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger))
+        else:
+            opened.accountant.check_open()
+        protected = enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        if name is not None:
+            # Only now: a protect() that failed has not taken the name.
+            registry.named_sessions.setdefault(name, (opened, parameters))
+    return protected
+
+
+def _path(ledger: object) -> str:
+    from pandas_dp.accounting.keeping import as_path  # noqa: PLC0415  (loaded for those who use it)
+
+    return str(as_path(ledger))
+
+
+def _difference(key: str, before: object, now: object) -> str:
+    if key == "schema":
+        return "another schema"
+    return f"{key}: {before!r} before, {now!r} now"

@@ -1,0 +1,277 @@
+"""A ledger file that is not as it was written is refused, with what is wrong with it, and never restarted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+
+import pandas as pd
+import pytest
+from ledger_support import folder, frame, small  # noqa: F401  (a fixture)
+
+from pandas_dp import DPError, LedgerDamaged, LedgerError, Session
+from pandas_dp.accounting import files
+from pandas_dp.accounting.files import LedgerFile
+from pandas_dp.accounting.records import START, Record, seal, text_of
+from pandas_dp.registry import named_sessions
+
+
+@pytest.fixture
+def path(folder):  # noqa: F811
+    yield folder / "small.dp.sqlite"
+    named_sessions.pop("small", None)
+
+
+def refused(path):
+    """Assert that neither opening nor protecting is answered, and that the file is left as it is; return the error."""
+    content = path.read_bytes() if path.is_file() else None
+    errors = []
+    for attempt in (lambda: Session.open(path), lambda: frame().dp.protect(epsilon=1, name="small", ledger=path)):
+        named_sessions.pop("small", None)
+        with pytest.raises(DPError) as raised:
+            attempt()
+        errors.append(raised.value)
+    assert (path.read_bytes() if path.is_file() else None) == content
+    assert isinstance(errors[0], LedgerError)
+    return errors[0]
+
+
+def test_every_byte(path):
+    """Each byte of a small ledger, flipped, is either refused or changes nothing: the same records, and a next charge that is written or refused."""
+    small(path).dp.session.close()
+    whole = path.read_bytes()
+    records, mark = LedgerFile(path).read()
+    harmless = 0
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 0xFF
+        path.write_bytes(flipped)
+        try:
+            found = LedgerFile(path).read()
+        except LedgerError:
+            continue
+        assert found == (records, mark), place
+        harmless += 1
+        if place % 9 == 0:
+            more = Record("frame", {"name": "more", "declared": {}})
+            try:
+                LedgerFile(path).append(mark, lambda *_: None, lambda more=more: [more])
+            except LedgerError:
+                continue
+            finally:
+                for end in ("-wal", "-shm"):
+                    path.with_name(path.name + end).unlink(missing_ok=True)
+    assert harmless < len(whole)
+
+
+def test_every_bit_of_the_records(path):
+    """In the page that holds the records, each single bit, flipped, is refused or changes nothing."""
+    small(path).dp.session.close()
+    whole = path.read_bytes()
+    expected = LedgerFile(path).read()
+    start = whole.index(b'{"name":"small"') - 50
+    for place in range(start, min(start + 600, len(whole))):
+        for bit in range(8):
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << bit
+            path.write_bytes(flipped)
+            try:
+                found = LedgerFile(path).read()
+            except LedgerError:
+                continue
+            assert found == expected
+
+
+@pytest.mark.parametrize("share", [0, 1, 15, 16, 100, 511, 4095, 4096, 4097, 8192, -4096, -1])
+def test_truncated(path, share):
+    """A file that was cut anywhere is refused; one that was cut to nothing is not begun anew."""
+    small(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:share])
+    error = refused(path)
+    if share == 0:
+        assert isinstance(error, LedgerDamaged)
+        assert "empty" in error.reason
+
+
+@pytest.mark.parametrize("torn", [512, 4096, 5000])
+def test_torn(path, torn):
+    """A file whose end is of an earlier time than its beginning is refused."""
+    df = small(path)
+    before = path.read_bytes()
+    for _ in range(5):
+        df.dp.count(epsilon=0.01, label="a label that is long enough to make the pages differ " * 5)
+        df.dp.count(epsilon=0.01)
+    after = path.read_bytes()
+    path.write_bytes(after[:torn] + before[torn:])
+    assert isinstance(refused(path), LedgerDamaged)
+
+
+EDITS = {
+    "a charge made smaller": 'UPDATE records SET body = replace(body, \'"epsilon":"1/10"\', \'"epsilon":"1/99"\') WHERE kind = \'charge\'',
+    "the last record removed": "DELETE FROM records WHERE number = (SELECT max(number) FROM records)",
+    "the last record removed, and the head with it": (
+        "DELETE FROM records WHERE number = (SELECT max(number) FROM records); UPDATE head SET number = number - 1"
+    ),
+    "a record in the middle removed": "DELETE FROM records WHERE number = 3",
+    "the budget raised": 'UPDATE records SET body = replace(body, \'"epsilon":"1"\', \'"epsilon":"9"\') WHERE number = 1',
+    "two records exchanged": "UPDATE records SET number = 100 WHERE number = 3; UPDATE records SET number = 3 WHERE number = 4; UPDATE records SET number = 4 WHERE number = 100",
+    "a record added": "INSERT INTO records SELECT number + 1, kind, body, digest FROM records ORDER BY number DESC LIMIT 1",
+    "a seal replaced": "UPDATE records SET digest = zeroblob(32) WHERE number = 2",
+    "another type": "UPDATE records SET body = 5 WHERE number = 2",
+    "another kind": "UPDATE records SET kind = 'answer' WHERE number = 3",
+    "everything removed": "DELETE FROM records",
+    "the head removed": "DELETE FROM head",
+    "the head moved": "UPDATE head SET number = number + 1",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON records BEGIN UPDATE records SET body = body; END",
+    "a table more": "CREATE TABLE more (x)",
+    "a table less": "DROP TABLE head",
+    "another mark": "PRAGMA application_id = 5",
+    "a later format": "PRAGMA user_version = 7",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edited(path, edit):
+    """What a person with an SQLite shell may do is found."""
+    small(path)
+    with sqlite3.connect(path) as connection:
+        connection.executescript(EDITS[edit])
+    connection.close()
+    error = refused(path)
+    assert isinstance(error, LedgerDamaged) or "format 7" in str(error)
+
+
+def test_edited_while_open(path):
+    """A session notices at its next charge that records were removed, or that the file is an older copy, and answers nothing."""
+    df = small(path)
+    older = path.read_bytes()
+    df.dp.count(epsilon=0.1)
+    for damage in (older, None):
+        if damage is None:
+            path.write_bytes(older)
+            with sqlite3.connect(path) as connection:
+                connection.execute("UPDATE head SET digest = zeroblob(32)")
+            connection.close()
+        else:
+            path.write_bytes(damage)
+        with pytest.raises(LedgerDamaged, match=r"older copy|head|chain"):
+            df.dp.count(epsilon=0.1)
+        with pytest.raises(LedgerDamaged):
+            df.dp.session.remaining  # noqa: B018
+        assert "cannot be read" in repr(df.dp.session)
+        assert "cannot be read" in repr(df.dp)
+
+
+def test_foreign(path, folder):  # noqa: F811
+    """Files that are no ledger are refused and left as they are: texts, other databases, folders, and a path without a folder."""
+    path.write_text("time,charge\n")
+    assert "no ledger of pandas_dp" in str(refused(path))
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE visits (x)")
+    connection.close()
+    assert "no ledger of pandas_dp" in str(refused(path))
+    path.unlink()
+    path.mkdir()
+    refused(path)
+    with pytest.raises(LedgerError, match="folder does not exist"):
+        frame().dp.protect(epsilon=1, ledger=folder / "absent" / "x.sqlite")
+
+
+def test_a_forged_beginning(path):
+    """A sealed file that does not begin with a session's parameters is refused, too."""
+    file = LedgerFile.create(path, [Record("charge", {"x": 1})])
+    assert file is not None
+    assert "does not begin" in str(refused(path))
+
+
+def test_vanished(path):
+    """A file that was removed or replaced while a session is open: nothing is answered, and nothing is begun in its place; brought back, it goes on."""
+    df = small(path)
+    away = path.with_name("away")
+    path.rename(away)
+    with pytest.raises(LedgerError, match="no longer there"):
+        df.dp.count(epsilon=0.1)
+    assert not path.exists()
+    shutil.copy(away, path)
+    with pytest.raises(LedgerError, match="another file"):
+        df.dp.count(epsilon=0.1)
+    path.unlink()
+    away.rename(path)
+    assert df.dp.count(epsilon=0.1) is not None
+    assert Session.open(path).remaining == df.dp.session.remaining
+
+
+def test_a_log_without_its_file(path):
+    """Where only SQLite's log is left, no new ledger is begun: the log would be played into it."""
+    small(path)
+    path.with_name(path.name + "-wal").write_bytes(b"x" * 4096)
+    path.unlink()
+    with pytest.raises(LedgerError, match="its log"):
+        frame().dp.protect(epsilon=1, ledger=path)
+    assert not path.exists()
+
+
+def test_a_damaged_log(path):
+    """A process that was killed after a charge left no log that damage could take it back with: the main file has the charge alone."""
+    df = small(path)
+    connections = []
+    original = files._connect
+
+    def kept_open(where, *, writable):
+        other = sqlite3.connect(where)  # keeps the log from being removed
+        other.execute("SELECT * FROM head").fetchall()
+        connections.append(other)
+        return original(where, writable=writable)
+
+    files._connect = kept_open
+    try:
+        df.dp.count(epsilon=0.1)
+    finally:
+        files._connect = original
+    log = path.with_name(path.name + "-wal")
+    assert log.exists()
+    copy = path.with_name("copy.sqlite")
+    shutil.copy(path, copy)
+    for connection in connections:
+        connection.close()
+    assert log.stat().st_size == 0 if log.exists() else True
+    assert Session.open(copy).remaining == Session.open(path).remaining
+    assert len(Session.open(copy).releases) == 4
+
+
+def test_what_kind_of_text_a_record_is():
+    """Bodies are ASCII JSON whatever the texts; a seal covers number, kind, body and the seal before."""
+    text = text_of({"query": "mean('Größe \ud83d')", "n": 10**40})
+    assert text.isascii()
+    assert json.loads(text) == {"query": "mean('Größe \ud83d')", "n": 10**40}
+    one = seal(START, "charge", text)
+    assert len({seal(START, "answer", text), seal(one, "charge", text), seal(START, "charge", text + " "), one}) == 4
+    with pytest.raises(ValueError, match="JSON"):
+        text_of({"x": float("nan")})
+
+
+def test_an_answer_of_another_version(path):
+    """An answer that this version cannot read says so, and leaves the account readable."""
+    session = Session(1, ledger=path)
+    df = session.protect(frame())
+    df.dp.count(epsilon=0.1)
+    session.accountant._append(lambda: [Record("answer", {"number": 1, "release": {"$": "Unheard", "v": {}}})])
+    later = Session.open(path)
+    assert later.remaining == pytest.approx(0.9)
+    with pytest.raises(LedgerError, match="a version of pandas_dp"):
+        later.releases  # noqa: B018
+
+
+def test_errors_show_no_data(path):
+    """Errors about files quote the path and what the owner typed, never a value."""
+    df = pd.DataFrame({"x": [123456.0] * 10}).dp.protect(epsilon=1, ledger=path)
+    df.dp.mean("x", bounds=(0, 1), epsilon=0.1)
+    path.write_bytes(b"\0" * 5000)
+    with pytest.raises(LedgerError) as raised:
+        df.dp.mean("x", bounds=(0, 1), epsilon=0.1)
+    assert "123456" not in str(raised.value)
+    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
