@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from os import PathLike
 
+    from matplotlib.axes import Axes
+
     from pandas_dp.accounting import Cost, Entry
     from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
@@ -325,6 +327,12 @@ class Session(Spending):
         if release is None:
             raise LedgerError.other_version(str(self._accountant.path))
         return release
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""
+        from pandas_dp.plotting.budgets import budget  # noqa: PLC0415  (for those who draw)
+
+        return budget(self, ax=ax)
 
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""

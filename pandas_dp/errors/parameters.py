@@ -104,6 +104,14 @@ class ParameterError(DPError, ValueError):
         )
 
     @classmethod
+    def raw_data(cls, parameter: str) -> Self:
+        return cls(
+            f"{parameter} belongs to a protected frame: a picture of it would show raw data, outside every budget. This picture is for public or "
+            "made-up data; of protected data draw the answers alone, release.plot(). Nothing was drawn.",
+            parameter=parameter,
+        )
+
+    @classmethod
     def rows_needed(cls) -> Self:
         return cls(
             "the error of a mean depends on the number of rows, which is private: give rows=, an estimate of your "
