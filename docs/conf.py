@@ -35,7 +35,6 @@ exclude_patterns = [
     "reference/gradients.md",
     "reference/mechanisms.md",
     "reference/sensitivity.md",
-    "reference/plotting.md",
 ]
 default_role = "code"
 nitpicky = True
