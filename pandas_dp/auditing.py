@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     if options.verify:
         print(
-            f"{options.file}: whole; {sum(bool(entry.epsilon) for entry in entries)} charges, {len(answered)} answers, every record under its seal."
+            f"whole: {sum(bool(entry.epsilon) for entry in entries)} charges, {len(answered)} answers, every record under its seal."
         )
     elif options.export == "csv":
         writer = csv.DictWriter(sys.stdout, _COLUMNS, lineterminator="\n")
