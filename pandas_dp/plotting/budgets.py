@@ -93,7 +93,7 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
         ax.set_xlim(0, len(entries))
         ax.set_ylim(0, 1.1 * max(limit, spent))
         ax.set_xlabel("number of queries")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         ax.set_ylabel(money)
         _mark_limit(ax, limit, f"budget {account.budget!r}", upright=False)
     name = f"{session.name}: " if session.name else ""
