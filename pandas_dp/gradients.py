@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -166,7 +165,7 @@ def privatize_gradients(
     averages = []
     for layer, exact, drawn in zip(layers, sums, noise, strict=True):
         noisy = exact + drawn if drawn.dtype != object else exact.astype(object) + drawn
-        averages.append((noisy.astype(np.float64) * (grid.step / size)).reshape(layer.shape[1:]))
+        averages.append((noisy.astype(np.float64) * grid.step / size).reshape(layer.shape[1:]))
     return averages
 
 
@@ -323,6 +322,8 @@ def _summed(work: _Work, threads: int | None, draw: Callable[[], list[Ints]]) ->
     threads = min(threads, max(work.examples, 1))
     if threads == 1:
         return work.total(0, work.examples), draw()
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (8 ms that scalars never need)
+
     ends = [work.examples * place // threads for place in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         parts = [pool.submit(work.total, start, stop) for start, stop in pairwise(ends)]
@@ -330,7 +331,7 @@ def _summed(work: _Work, threads: int | None, draw: Callable[[], list[Ints]]) ->
         sums, *others = (part.result() for part in parts)
     for other in others:
         for exact, more in zip(sums, other, strict=True):
-            exact += more
+            np.add(exact, more, out=exact)
     return sums, noise
 
 
@@ -362,7 +363,7 @@ class _Clip:
         rows = [layer[example] for layer in self._work.layers]
         with np.errstate(all="ignore"):
             for row, steps in zip(rows, self._floats, strict=True):
-                np.multiply(row, self._inverse, out=steps)
+                np.multiply(row, self._inverse, out=steps, dtype=np.float64)  # not in the layer's own, which may overflow
             square = _square(self._floats)
             if not square <= _HUGE:
                 square = self._from_afar(rows)
@@ -381,7 +382,7 @@ class _Clip:
         largest = float(np.max([np.abs(row.astype(np.float64)).max(initial=0.0) for row in rows]))  # NaN if there is one
         for row, steps in zip(rows, self._floats, strict=True):
             if math.isfinite(largest):
-                np.divide(row, largest, out=steps)
+                np.divide(row, largest, out=steps, dtype=np.float64)
                 np.multiply(steps, 2.0**400, out=steps)  # still far beyond any limit
             else:
                 steps.fill(0.0)
