@@ -9,7 +9,8 @@ Shapes, and with them the number of examples handed over, are public.  Amplifica
 References
 ----------
 .. [ACG16] M. Abadi, A. Chu, I. Goodfellow, H. B. McMahan, I. Mironov, K. Talwar, L. Zhang. Deep learning with differential privacy. CCS 2016, algorithm 1, arXiv:1607.00133.
-.. [CKS20] C. Canonne, G. Kamath, T. Steinke. The discrete Gaussian for differential privacy. NeurIPS 2020, theorem 14, arXiv:2004.00010.
+.. [CKS20] C. Canonne, G. Kamath, T. Steinke. The discrete Gaussian for differential privacy. NeurIPS 2020, theorem 4, arXiv:2004.00010
+   (for one coordinate; the Rényi divergences of independent coordinates add up to the squared L2 distance over 2σ²).
 """
 
 from __future__ import annotations

@@ -308,3 +308,36 @@ def test_noise_is_fresh():
     """Two calls, and two values of one call, get different noise (equal with a probability below 2^-28 each)."""
     answers = [*mechanisms.laplace(np.zeros(50), 1, 1), mechanisms.laplace(0, 1, 1), *mechanisms.gaussian(np.zeros(50), 1, 1, 1e-6)]
     assert len(set(answers)) > 98
+
+
+class Stubborn(int):
+    """An integer that cannot be read exactly."""
+
+    def __int__(self):
+        """Fail."""
+        raise ValueError
+
+
+def test_values_that_no_double_holds():
+    """Large integers, thirds and misbehaving numbers in lists, arrays and scores are read exactly or count as missing; whole numbers stay whole."""
+    assert geometric([2**61 + 1, Fraction(10**20 + 1, 3), 3], epsilon=NO_NOISE) == [2**61 + 1, 0, 3]
+    assert laplace([Fraction(10, 3), Stubborn(5)]) == pytest.approx([10 / 3, 0], abs=0.01)
+    assert laplace(Decimal("1234567890123456789.123")) == 1234567890123456789
+    assert mechanisms.exponential(["a", "b"], [2**70 + 2**10, 2**70 + 1], 1, 10) == "a"
+
+
+def test_more_values_than_a_block():
+    """Long arrays are worked on in blocks; each value stays where it was, also those that need exact arithmetic."""
+    values = np.arange(300_000)
+    values[[5, 200_000, 299_999]] = [2**60 + 1, -(2**60) - 1, 2**61 + 3]
+    assert np.array_equal(geometric(values), values)
+    assert np.allclose(laplace(values), values.astype(float), atol=0.01)
+    assert laplace(values, integer=True).dtype == np.int64
+
+
+def test_chunked_arrow_columns():
+    """A column of several Arrow chunks is read like one."""
+    import pyarrow as pa
+
+    chunks = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([[1, None], [3]])))
+    assert geometric(chunks).tolist() == [1, 0, 3]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -20,10 +20,16 @@ from pandas_dp.mechanisms.plans import gaussian_plan, geometric_plan, laplace_pl
 from pandas_dp.mechanisms.reading import open_values
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
+    import pandas as pd
     from numpy.typing import NDArray
 
     from pandas_dp.mechanisms.plans import Plan
     from pandas_dp.mechanisms.reading import Opened
+
+    Held = TypeVar("Held", bound=pd.DataFrame | pd.Series[Any] | NDArray[Any])
+    Scalar = float | Decimal | Fraction | np.generic | None
 
 __all__ = ["gaussian", "geometric", "laplace"]
 
@@ -34,6 +40,18 @@ _WHOLE = 2**62  # whole answers end here
 _FARTHEST = Fraction(10**300)
 
 
+@overload
+def laplace(value: Held, sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...) -> Held: ...
+@overload
+def laplace(
+    value: list[Any], sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> list[float]: ...
+@overload
+def laplace(
+    value: tuple[Any, ...], sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> tuple[float, ...]: ...
+@overload
+def laplace(value: Scalar, sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...) -> float: ...
 @boundary
 def laplace(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, upper: Any = None, integer: bool = False) -> Any:
     """Add Laplace noise of scale ``sensitivity / epsilon``.  Not charged anywhere.
@@ -81,7 +99,7 @@ def laplace(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, up
 
     References
     ----------
-    .. [1] C. Dwork, F. McSherry, K. Nissim, A. Smith. Calibrating noise to sensitivity in private data analysis. TCC 2006, proposition 1.
+    .. [1] C. Dwork, F. McSherry, K. Nissim, A. Smith. Calibrating noise to sensitivity in private data analysis. TCC 2006.
     .. [2] I. Mironov. On significance of the least significant bits for differential privacy. CCS 2012.
 
     Examples
@@ -102,6 +120,22 @@ def laplace(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, up
     return _floats(opened, laplace_plan(size, each, len(opened.floats)), answer)
 
 
+@overload
+def gaussian(
+    value: Held, sensitivity: Any, epsilon: Any, delta: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> Held: ...
+@overload
+def gaussian(
+    value: list[Any], sensitivity: Any, epsilon: Any, delta: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> list[float]: ...
+@overload
+def gaussian(
+    value: tuple[Any, ...], sensitivity: Any, epsilon: Any, delta: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> tuple[float, ...]: ...
+@overload
+def gaussian(
+    value: Scalar, sensitivity: Any, epsilon: Any, delta: Any, *, lower: Any = ..., upper: Any = ..., integer: bool = ...
+) -> float: ...
 @boundary
 def gaussian(value: Any, sensitivity: Any, epsilon: Any, delta: Any, *, lower: Any = None, upper: Any = None, integer: bool = False) -> Any:
     """Add Gaussian noise, as much as (ε, δ) needs and no more, for every ε.  Not charged anywhere.
@@ -159,6 +193,14 @@ def gaussian(value: Any, sensitivity: Any, epsilon: Any, delta: Any, *, lower: A
     return _floats(opened, gaussian_plan(size, each, promise, len(opened.floats)), answer)
 
 
+@overload
+def geometric(value: Held, sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ...) -> Held: ...
+@overload
+def geometric(value: list[Any], sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ...) -> list[int]: ...
+@overload
+def geometric(value: tuple[Any, ...], sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ...) -> tuple[int, ...]: ...
+@overload
+def geometric(value: Scalar, sensitivity: Any, epsilon: Any, *, lower: Any = ..., upper: Any = ...) -> int: ...
 @boundary
 def geometric(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, upper: Any = None) -> Any:
     """Add two-sided geometric noise (discrete Laplace) to whole numbers.  Not charged anywhere.
@@ -201,7 +243,7 @@ def geometric(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, 
 
     References
     ----------
-    .. [1] A. Ghosh, T. Roughgarden, M. Sundararajan. Universally utility-maximizing privacy mechanisms. STOC 2009, definition 2.1 and theorem 3.
+    .. [1] A. Ghosh, T. Roughgarden, M. Sundararajan. Universally utility-maximizing privacy mechanisms. STOC 2009.
 
     Examples
     --------
@@ -321,5 +363,6 @@ def _totals(floats: NDArray[np.float64], exact: Any, plan: Plan, *, scaled: bool
 
 def _step(cell: int | Fraction, exponent: int) -> int:
     """Return the nearest step of a number that no double holds; Python rounds halves as NumPy does."""
-    steps = round(Fraction(cell) * Fraction(2) ** -exponent)
+    whole = isinstance(cell, int) and exponent <= 0
+    steps = int(cell) << -exponent if whole else round(Fraction(cell) * Fraction(2) ** -exponent)
     return max(-_END, min(_END, steps))

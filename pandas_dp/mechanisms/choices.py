@@ -59,13 +59,14 @@ def exponential(candidates: Any, scores: Any, sensitivity: Any, epsilon: Any) ->
 
     Accuracy
     --------
-    With ``m`` candidates, the chosen score is within ``2 * sensitivity / epsilon * (ln(m) + t)`` of the best one, but for a probability of ``exp(-t)`` [1]_: for 10 candidates, sensitivity 1 and
+    With ``m`` candidates, the chosen score is within ``2 * sensitivity / epsilon * (ln(m) + t)`` of the best one, but for a probability of ``exp(-t)`` [3]_: for 10 candidates, sensitivity 1 and
     ε = 1 within 10.6 in 95 % of cases.
 
     References
     ----------
-    .. [1] F. McSherry, K. Talwar. Mechanism design via differential privacy. FOCS 2007, theorems 6 and 7.
+    .. [1] F. McSherry, K. Talwar. Mechanism design via differential privacy. FOCS 2007.
     .. [2] C. Ilvento. Implementing the exponential mechanism with base-2 differential privacy. CCS 2020.
+    .. [3] C. Dwork, A. Roth. The algorithmic foundations of differential privacy. 2014, theorem 3.10 and corollary 3.12.
 
     Examples
     --------
