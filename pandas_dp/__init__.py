@@ -94,3 +94,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"pandas_dp.{name}")
     msg = f"module 'pandas_dp' has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List these, too, before they are loaded."""
+    return sorted({*globals(), *_LOADED_BY_USE})

@@ -120,6 +120,33 @@ def test_steps_are_exact():
     assert steps_of([math.inf, -math.inf, 1e308, 10**400], plan) == [2**200, -(2**200), 2**200, 2**200]
 
 
+def test_noise_is_drawn_by_plan(monkeypatch):
+    """What is drawn is the planned noise, once for each value: the exact samplers get the exact scale or variance."""
+    seen = []
+
+    class Recorder(Silent):
+        def __init__(self, size):
+            self.size = size
+
+        def draws(self, count):
+            seen.append((self.size, count))
+            return super().draws(count)
+
+    monkeypatch.setattr(plans, "discrete_laplace", Recorder)
+    monkeypatch.setattr(plans, "discrete_gaussian", Recorder)
+    third = Fraction(1, 3)
+    mechanisms.laplace(np.zeros((2, 3)), third, "1/7", lower=0)
+    mechanisms.geometric(pd.Series([1, 2]), 3, "1/7")
+    mechanisms.gaussian([1.0] * 4, third, "1/7", "1e-6", integer=True)
+    expected = [
+        laplace_plan(third, Fraction(1, 7), 6),
+        geometric_plan(3, Fraction(1, 7)),
+        gaussian_plan(third, Fraction(1, 7), Fraction(1, 10**6), 4),
+    ]
+    assert seen == [(plan.size, count) for plan, count in zip(expected, (6, 2, 4), strict=True)]
+    assert geometric_plan(3, Fraction(1, 7)).size == 21
+
+
 # The Gaussian mechanism.
 
 
@@ -333,7 +360,8 @@ def test_comparison_is_of_the_noise_that_is_drawn():
 
 @pytest.mark.parametrize("name", ["gradients", "mechanisms", "sensitivity"])
 def test_modules_are_attributes(name):
-    """After ``import pandas_dp`` the modules are there; what is not there is an AttributeError."""
+    """After ``import pandas_dp`` the modules are there, and listed; what is not there is an AttributeError."""
+    assert name in dir(pandas_dp)
     assert getattr(pandas_dp, name).__name__ == f"pandas_dp.{name}"
     with pytest.raises(AttributeError):
         pandas_dp.nothing  # noqa: B018
