@@ -182,7 +182,8 @@ def test_bounds_clamp_the_answer():
     assert answers.min() == -1
     assert mechanisms.laplace(5, 1, 1, lower=2, upper=2) == 2.0
     assert mechanisms.laplace(5, 1, 1, lower=1e300) == 1e300
-    assert mechanisms.laplace(5, 1, 1, lower=1e300, integer=True) == 2**62
+    assert mechanisms.laplace(5, 1, 1, lower=2**62 - 1, integer=True) == 2**62 - 1
+    assert mechanisms.geometric(5, 1, 1, lower=2**62) == 2**62
 
 
 def test_result_dtype_does_not_depend_on_values():
@@ -280,6 +281,9 @@ def test_more_bad_parameters():
         mechanisms.laplace(1, 1, 1, lower=0.2, upper=0.8, integer=True)
     with pytest.raises(ParameterError, match="no whole number"):
         mechanisms.geometric(1, 1, 1, lower=0.2, upper=0.8)
+    for call in (lambda: mechanisms.geometric(1, 1, 1, lower=2**62 + 1), lambda: mechanisms.laplace(1, 1, 1, upper=-1e30, integer=True)):
+        with pytest.raises(ParameterError, match=r"2\*\*62"):
+            call()
     with pytest.raises(ParameterError, match="whole number"):
         mechanisms.geometric(1, 0.5, 1)
     with pytest.raises(ParameterError, match="as many as candidates"):

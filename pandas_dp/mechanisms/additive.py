@@ -72,7 +72,7 @@ def laplace(value: Any, sensitivity: Any, epsilon: Any, *, lower: Any = None, up
     lower, upper : number, optional
         Public: the *answer* is clamped to them, which costs no privacy.  They do not make the sensitivity smaller.
     integer : bool
-        Whether the answer is rounded to whole numbers, ``int`` or ``int64``.
+        Whether the answer is rounded to whole numbers, ``int`` or ``int64``, at most ``2**62`` in absolute value.
 
     Returns
     -------
@@ -280,13 +280,14 @@ class _Answer:
 
     @classmethod
     def of(cls, lower: Any, upper: Any, integer: Any) -> _Answer:
+        integer = checked_flag("integer", integer)
         ends = [None if end is None else as_real(end, name) for end, name in ((lower, "lower"), (upper, "upper"))]
         for end, name in zip(ends, ("lower", "upper"), strict=True):
-            if end is not None and abs(end) > _FARTHEST:
-                raise ParameterError.number(name, "at most 1e300 in absolute value")
+            if end is not None and abs(end) > (_WHOLE if integer else _FARTHEST):
+                raise ParameterError.number(name, f"at most {'2**62' if integer else '1e300'} in absolute value")
         if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
             raise ParameterError.number("lower", "at most upper")
-        answer = cls(ends[0], ends[1], checked_flag("integer", integer))
+        answer = cls(ends[0], ends[1], integer)
         if answer.integer and answer.first > answer.last:
             raise ParameterError.no_whole_number()
         return answer
@@ -300,12 +301,12 @@ class _Answer:
     @property
     def first(self) -> int:
         """The least whole answer."""
-        return -_WHOLE if self.lower is None else max(-_WHOLE, min(_WHOLE, math.ceil(self.lower)))
+        return -_WHOLE if self.lower is None else math.ceil(self.lower)
 
     @property
     def last(self) -> int:
         """The greatest whole answer."""
-        return _WHOLE if self.upper is None else max(-_WHOLE, min(_WHOLE, math.floor(self.upper)))
+        return _WHOLE if self.upper is None else math.floor(self.upper)
 
     def ints(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
         clamped: NDArray[np.int64] = np.clip(numbers, self.first, self.last).astype(np.int64)
