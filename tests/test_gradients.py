@@ -104,6 +104,16 @@ def test_extreme_examples_are_clipped_like_others():
     assert clip_gradients([np.array([[3e99, -4e99]])], 1e100)[0].ravel() == pytest.approx([3e99, -4e99], rel=1e-8)
 
 
+@pytest.mark.parametrize("width", [1, 1000, 10**6, 10**7])
+@pytest.mark.parametrize("limit", ["1", "0.3", "7/3"])
+def test_the_float_limit_leaves_room_for_rounding(width, limit):
+    """What floats compare a norm with, and scale to, is below the limit by twice what a float sum of ``width`` squares, a root, a quotient and a product can be off by, and costs less than a millionth."""
+    grid = _Grid.of(Fraction(limit))
+    clip = _Clip(_Work.of([np.empty((0, width), dtype=np.int8)], grid))
+    off = 1 + 2 * (width + 8) * Fraction(1, 2**53)
+    assert (Fraction(clip._limit) * off) ** 2 <= grid.square <= (Fraction(clip._limit) * (1 + Fraction(1, 10**6))) ** 2
+
+
 def test_an_example_that_fails_the_integer_check_is_zeros():
     """If a norm in steps were beyond the limit, for whatever reason, the example would contribute nothing."""
     clip = _Clip(_Work.of([np.array([[3.0, 4.0]])], _Grid.of(Fraction(1))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -256,6 +257,20 @@ def test_choice_has_the_law_that_it_says():
     assert found.count(None) <= 2 * len(distances)
     known = [place for place in found if place is not None]
     assert known == sorted(known)
+
+
+def test_choice_is_certain_or_silent():
+    """With loose bounds on the weights a candidate is only named if all numbers that begin with the digits are in its share, whatever the weights between the bounds are; some digits are left open."""
+    lows, highs, bits = [40, 0, 90, 7], [44, 1, 97, 9], 7
+    found = [choice._located(word, bits, lows, highs) for word in range(2**bits)]
+    assert None in found
+    assert {0, 2} <= set(found)
+    for weights in itertools.product(*zip(lows, highs, strict=True)):
+        ends = [0, *itertools.accumulate(weights)]
+        for word, place in enumerate(found):
+            if place is not None:
+                assert ends[place] * 2**bits <= word * ends[-1]
+                assert (word + 1) * ends[-1] <= ends[place + 1] * 2**bits
 
 
 def test_choice_extends_a_number_at_an_edge():
