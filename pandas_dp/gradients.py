@@ -86,7 +86,7 @@ def clip_gradients(per_example_gradients: Sequence[Any], max_norm: Any) -> list[
            [0. ]]), array([0.8..., 0.4..., 0. ])]
     """
     grid = _Grid.of(as_size(max_norm, "max_norm"))
-    layers = _layers(per_example_gradients)
+    layers = _layers(per_example_gradients, "clip_gradients")
     clip = _Clip(_Work.of(layers, grid))
     clipped = [np.empty(layer.shape) for layer in layers]
     for example in range(len(layers[0])):
@@ -155,7 +155,7 @@ def privatize_gradients(
     multiplier = _multiplier(noise_multiplier)
     size = None if lot_size is None else checked_count("lot_size", lot_size)
     workers = None if threads is None else checked_count("threads", threads)
-    layers = _layers(per_example_gradients)
+    layers = _layers(per_example_gradients, "privatize_gradients")
     if size is None:
         size = len(layers[0])
         if size == 0:
@@ -238,13 +238,15 @@ def _multiplier(value: Any) -> Fraction:
     return multiplier
 
 
-def _layers(gradients: Any) -> list[NDArray[Any]]:
+def _layers(gradients: Any, asked: str) -> list[NDArray[Any]]:
     """Return the layers as arrays, or refuse what they are."""
     if not isinstance(gradients, (list, tuple)):
-        raise ParameterTypeError.wrong_kind("per_example_gradients", "a list of arrays, one for each layer", type(gradients))
+        raise ParameterTypeError.wrong_kind(
+            "per_example_gradients", "a list of arrays, one for each layer (of one layer, [array])", type(gradients)
+        )
     if not gradients:
         raise ParameterError.number("per_example_gradients", "a list of at least one array")
-    layers = [_array(layer) for layer in gradients]
+    layers = [_array(layer, asked) for layer in gradients]
     if len({len(layer) for layer in layers}) > 1:
         raise ParameterError.number("per_example_gradients", "arrays with the same number of examples, along their first axis")
     if len(layers[0]) > _EXAMPLES:
@@ -252,7 +254,7 @@ def _layers(gradients: Any) -> list[NDArray[Any]]:
     return layers
 
 
-def _array(layer: Any) -> NDArray[Any]:
+def _array(layer: Any, asked: str) -> NDArray[Any]:
     array: NDArray[Any] | None = None
     with suppress(Exception):  # whatever an object of the caller's raises
         array = np.asarray(layer)
@@ -260,7 +262,7 @@ def _array(layer: Any) -> NDArray[Any]:
         needed = "arrays whose first axis is the example (detached and on the CPU, if they are tensors)"
         raise ParameterTypeError.wrong_kind("per_example_gradients", needed, type(layer))
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:  # noqa: PLR2004  (a long double)
-        raise UnsupportedDtype.not_numbers("privatize_gradients", None, array.dtype, whole=False)
+        raise UnsupportedDtype.not_numbers(asked, None, array.dtype, whole=False)
     return array
 
 

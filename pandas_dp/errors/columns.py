@@ -82,7 +82,7 @@ class UnsupportedDtype(DPError, TypeError):
             advice = "It is for whole numbers: convert with round() and astype('int64') or astype('Int64') first, or use laplace(..., integer=True)"
         else:
             advice = "Convert to numbers with pd.to_numeric or astype first"
-        return cls(f"{mechanism}() cannot add noise to {place} of dtype {name}. {advice}. {UNCHARGED}", column=column, dtype=name)
+        return cls(f"{mechanism}() cannot read {place} of dtype {name} as numbers. {advice}. {UNCHARGED}", column=column, dtype=name)
 
 
 class ExpressionError(DPError, ValueError):
