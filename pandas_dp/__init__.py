@@ -7,6 +7,9 @@ charged, until the budget is gone.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pandas_dp.accessor import DataFrameDP, SeriesDP, dp
 from pandas_dp.amounts import Delta, Epsilon, Rho
 from pandas_dp.errors import (
@@ -42,6 +45,9 @@ from pandas_dp.previews import Preview
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
 from pandas_dp.session import Session
 from pandas_dp.views import ViewDP
+
+if TYPE_CHECKING:
+    from pandas_dp import gradients, mechanisms, sensitivity
 
 __all__ = [
     "AccountingMissing",
@@ -84,6 +90,24 @@ __all__ = [
     "ViewDP",
     "__version__",
     "dp",
+    "gradients",
+    "mechanisms",
+    "sensitivity",
 ]
 
 __version__ = "0.1.0"
+
+_LOADED_BY_USE = {"gradients", "mechanisms", "sensitivity"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is for values in hand, and not for frames, when it is first used."""
+    if name in _LOADED_BY_USE:
+        return import_module(f"pandas_dp.{name}")
+    msg = f"module 'pandas_dp' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List these, too, before they are loaded."""
+    return sorted({*globals(), *_LOADED_BY_USE})

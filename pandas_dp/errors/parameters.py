@@ -81,6 +81,23 @@ class ParameterError(DPError, ValueError):
         return cls(f"{parameter} must be one of {', '.join(map(repr, allowed))}.", parameter=parameter)
 
     @classmethod
+    def mean_needs_n(cls) -> Self:
+        return cls(
+            "the mean has no sensitivity when a person may be added or removed: how much one moves it depends on how many there are, which is "
+            "then private. Use df.dp.mean(column, bounds=..., epsilon=...), which releases two noisy totals and divides them; or, if the number "
+            "of people is public and fixed, say neighbours='replace-one'.",
+            parameter="neighbours",
+        )
+
+    @classmethod
+    def no_whole_number(cls) -> Self:
+        return cls(f"there is no whole number between lower= and upper=, and the answer has to be one. {UNCHARGED}", parameter="lower")
+
+    @classmethod
+    def lengths(cls, parameter: str, other: str) -> Self:
+        return cls(f"{parameter} must be as many as {other}. {UNCHARGED}", parameter=parameter)
+
+    @classmethod
     def unit_and_rows(cls) -> Self:
         return cls(
             "unit= and max_rows= go together: unit names the column or index level that identifies a person, "
