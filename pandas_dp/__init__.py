@@ -89,19 +89,21 @@ __all__ = [
     "UnsupportedDtype",
     "ViewDP",
     "__version__",
+    "composition",
     "dp",
     "gradients",
     "mechanisms",
+    "plotting",
     "sensitivity",
 ]
 
 __version__ = "0.1.0"
 
-_LOADED_BY_USE = {"gradients", "mechanisms", "sensitivity"}
+_LOADED_BY_USE = {"composition", "datasets", "gradients", "mechanisms", "plotting", "sensitivity", "testing"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is for values in hand, and not for frames, when it is first used."""
+    """Load what not every query needs when it is first used."""
     if name in _LOADED_BY_USE:
         return import_module(f"pandas_dp.{name}")
     msg = f"module 'pandas_dp' has no attribute {name!r}"
