@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from pandas_dp.accessor import DPFrame
     from pandas_dp.accounting import Cost, Entry
     from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
@@ -206,10 +207,11 @@ class Session(Spending):
         name: str | None = None,
         enforce: str = "raise",
         derived: str = "follow",
-    ) -> pd.DataFrame:
+    ) -> DPFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
-        return enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        protected = enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        return cast("DPFrame", protected)
 
     @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
