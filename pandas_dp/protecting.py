@@ -71,8 +71,10 @@ def protect(
             differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
         if differences:
             raise SessionConflict.differs(str(name), differences)
-        if opened is None or ledger is not None:
-            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger))
+        if ledger is not None:
+            opened = _kept(Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger)))
+        elif opened is None:
+            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries)
         else:
             opened.accountant.check_open()
         protected = enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
@@ -80,6 +82,15 @@ def protect(
             # Only now: a protect() that failed has not taken the name.
             registry.named_sessions.setdefault(name, (opened, parameters))
     return protected
+
+
+def _kept(opened: Session) -> Session:
+    """Return the session by which this process has the file open already, so that a cell that runs again makes no second copy of the row labels."""
+    path = str(opened.accountant.path)
+    before = registry.kept_sessions.get(path)
+    if before is None or not before.accountant.same_file(opened.accountant):
+        registry.kept_sessions[path] = before = opened
+    return before
 
 
 def _path(ledger: object) -> str:

@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
     from pandas_dp.session import Session
 
-__all__ = ["IndexName", "Protected", "find", "forget", "named_sessions", "protected_by", "refuse_protected", "register", "require"]
+__all__ = [
+    "IndexName",
+    "Protected",
+    "find",
+    "forget",
+    "kept_sessions",
+    "named_sessions",
+    "protected_by",
+    "refuse_protected",
+    "register",
+    "require",
+]
 
 _KEY = "pandas_dp"
 
@@ -117,6 +128,7 @@ class Protected:
 # Kept over a reload of this module: a second, empty registry would be a second budget.
 _registry: dict[str, Protected] = globals().get("_registry", {})
 named_sessions: dict[str, tuple[Session, dict[str, object]]] = globals().get("named_sessions", {})
+kept_sessions: dict[str, Session] = globals().get("kept_sessions", {})
 
 
 def find(frame: pd.DataFrame | pd.Series[Any]) -> Protected | None:

@@ -30,18 +30,20 @@ from pandas_dp import (
 )
 from pandas_dp.__main__ import main
 from pandas_dp.accounting import files
-from pandas_dp.registry import named_sessions
+from pandas_dp.registry import kept_sessions, named_sessions
 
 
 @pytest.fixture
 def path(folder):  # noqa: F811
     yield folder / "visits.dp.sqlite"
     named_sessions.pop("small", None)
+    kept_sessions.clear()
 
 
 def again(path, **options):
     """Protect as another process would: without what this one remembers by name."""
     named_sessions.pop("small", None)
+    kept_sessions.clear()
     return frame().dp.protect(**{"epsilon": 1, "name": "small", "ledger": path, **options})
 
 
@@ -224,6 +226,23 @@ def test_sixteen_threads(path):
     assert len(accepted) == 60
     assert df.dp.session.remaining == 0
     assert len(Session.open(path).releases) == 60
+
+
+def test_a_cell_that_runs_again(path):
+    """In one process the same call gives the same session and handle, and no second copy of the labels; after close(), or with another file in its place, a new one."""
+    first = small(path)
+    second = frame().dp.protect(epsilon=1, name="small", ledger=path)
+    assert second.dp.session is first.dp.session
+    assert second.index.name == first.index.name
+    first.dp.session.close()
+    third = frame().dp.protect(epsilon=1, name="small", ledger=path)
+    assert third.dp.session is not first.dp.session
+    path.unlink()
+    with pytest.raises(LedgerError):
+        third.dp.count(epsilon=0.1)
+    fourth = frame().dp.protect(epsilon=1, name="small", ledger=path)
+    assert fourth.dp.session.spent == 0
+    assert fourth.dp.session is not third.dp.session
 
 
 def test_blocks_and_shares(path):

@@ -14,13 +14,14 @@ from pandas_dp import DPError, LedgerDamaged, LedgerError, Session
 from pandas_dp.accounting import files
 from pandas_dp.accounting.files import LedgerFile
 from pandas_dp.accounting.records import START, Record, seal, text_of
-from pandas_dp.registry import named_sessions
+from pandas_dp.registry import kept_sessions, named_sessions
 
 
 @pytest.fixture
 def path(folder):  # noqa: F811
     yield folder / "small.dp.sqlite"
     named_sessions.pop("small", None)
+    kept_sessions.clear()
 
 
 def refused(path):
@@ -29,6 +30,7 @@ def refused(path):
     errors = []
     for attempt in (lambda: Session.open(path), lambda: frame().dp.protect(epsilon=1, name="small", ledger=path)):
         named_sessions.pop("small", None)
+        kept_sessions.clear()
         with pytest.raises(DPError) as raised:
             attempt()
         errors.append(raised.value)

@@ -113,6 +113,11 @@ class Accountant(Generic[Money]):
         """The file that the account is kept in."""
         return None if self._file is None else str(self._file.path)
 
+    def same_file(self, other: Accountant[Any]) -> bool:
+        """Whether both are kept in one file, and this one is open."""
+        mine, its = self._file, other._file
+        return not self._closed and mine is not None and its is not None and mine.identity == its.identity
+
     def keep_in(self, file: LedgerFile, records: list[Record], mark: Mark) -> None:
         """Keep the account in a file from now on, beginning with what is there."""
         self._file = file

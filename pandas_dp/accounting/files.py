@@ -48,7 +48,7 @@ class LedgerFile:
     def __init__(self, path: Path, *, writable: bool = True) -> None:
         self.path = path
         self.writable = writable
-        self._file = _identity(path)
+        self.identity = _identity(path)
 
     @classmethod
     def create(cls, path: Path, records: Sequence[Record]) -> LedgerFile | None:
@@ -140,7 +140,7 @@ class LedgerFile:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         with lock.FILES, _translated(self.path):
-            if _here(self.path) != self._file:
+            if _here(self.path) != self.identity:
                 raise LedgerError.vanished(str(self.path))
             _check_magic(self.path)
             connection = _connect(self.path, writable=self.writable)
