@@ -35,6 +35,7 @@ YEAR = ("2024-01-01", "2024-12-31")
 
 @pytest.fixture(autouse=True)
 def _closed_figures():
+    plt.close("all")  # what a page's example left open
     yield
     plt.close("all")
 
