@@ -132,11 +132,11 @@ def html_of(account: Account, heading: str = "", *, table: bool = True) -> str:
         f"{_BOX}{_headed(heading)}<div><b>{title}</b></div>",
         f'<div role="img" aria-label="{part:.0%} spent" style="{_BAR}">',
         f'<div style="width:{100 * part:.2f}%;height:100%;background:currentColor;opacity:0.6"></div></div>',
-        f"<div>{_text(repr(account.spent))} spent · <b>{_text(repr(account.remaining))} left</b> · of {_text(repr(account.budget))}</div>",
+        f'<div style="overflow-wrap:anywhere">{_text(repr(account.spent))} spent · <b>{_text(repr(account.remaining))} left</b> of {_text(repr(account.budget))}</div>',
     ]
     if account.deltas:
         whole, spent, left = (_text(repr(delta)) for delta in account.deltas)
-        pieces.append(f"<div>{whole}; of the half of it for private keys {spent} spent · {left} left</div>")
+        pieces.append(f"<div>{whole}, half of it for private keys: {spent} spent · {left} left</div>")
     if account.note:
         pieces.append(f"<div><b>{_text(account.note)}</b></div>")
     if table:
@@ -152,7 +152,7 @@ def _ledger(account: Account) -> str:
     head = "".join(f'<th style="{_CELL}{_RULE}">{name}</th>' for name in ("time (UTC)", "query", "cost", "mechanism", "±", "label")[:width])
     body = "".join(f"<tr>{''.join(_cell(text, code=place in {1, 5}) for place, text in enumerate(row[:width]))}</tr>" for row in rows)
     earlier = account.charges - len(account.lines)
-    more = f"<div>and {earlier} earlier: <code>session.ledger</code> has all {account.charges}</div>" if earlier else ""
+    more = f"<div>and {earlier} earlier: {_CODE}session.ledger</code> has all {account.charges}</div>" if earlier else ""
     return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
@@ -160,7 +160,7 @@ def _cell(text: str, *, code: bool) -> str:
     short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
     whole = "" if short == text else f' title="{_text(text[:_LONGEST_TITLE])}"'
     inside = f"{_CODE}{_text(short)}</code>" if code and text else _text(short)
-    return f'<td style="{_CELL}{"" if code else "white-space:nowrap;"}"{whole}>{inside}</td>'
+    return f'<td style="{_CELL}{"min-width:9em;" if code else "white-space:nowrap;"}"{whole}>{inside}</td>'
 
 
 def _line(entry: Entry, release: Release | None, *, concentrated: bool) -> Line:

@@ -20,6 +20,7 @@ __all__ = ["steps"]
 Item = TypeVar("Item")
 
 _DELAY = 2  # seconds
+_SHOWN = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}"  # no rates or times, which a saved notebook would keep
 _within: ContextVar[bool] = ContextVar("within", default=False)
 
 
@@ -68,5 +69,7 @@ def _bar(total: int) -> Any:
                 monitor_interval = 0  # no thread, which a fork would not like
 
             Bar.set_lock(RLock())  # and no lock between processes
-            return Bar(total=total, desc="pandas_dp", delay=_DELAY, leave=False, file=stream, miniters=1, dynamic_ncols=True)
+            return Bar(
+                total=total, desc="pandas_dp", delay=_DELAY, leave=False, file=stream, miniters=1, dynamic_ncols=True, bar_format=_SHOWN
+            )
     return None
