@@ -31,11 +31,6 @@ version = release = pandas_dp.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = [
     "**/.ipynb_checkpoints",
-    # Pages that wait for their module.
-    "reference/gradients.md",
-    "reference/mechanisms.md",
-    "reference/sensitivity.md",
-    "reference/plotting.md",
 ]
 default_role = "code"
 nitpicky = True

@@ -7,6 +7,9 @@ charged, until the budget is gone.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pandas_dp.accessor import DataFrameDP, SeriesDP, dp
 from pandas_dp.amounts import Delta, Epsilon, Rho
 from pandas_dp.errors import (
@@ -19,6 +22,7 @@ from pandas_dp.errors import (
     ComputationFailed,
     DPError,
     ExpressionError,
+    ExtraMissing,
     KeysError,
     LabelError,
     LargeBudgetWarning,
@@ -42,6 +46,9 @@ from pandas_dp.results import NoisyFloat, NoisyInt, Release
 from pandas_dp.session import Session
 from pandas_dp.views import ViewDP
 
+if TYPE_CHECKING:
+    from pandas_dp import gradients, mechanisms, sensitivity
+
 __all__ = [
     "AccountingMissing",
     "AggregationError",
@@ -55,6 +62,7 @@ __all__ = [
     "Delta",
     "Epsilon",
     "ExpressionError",
+    "ExtraMissing",
     "GroupByDP",
     "KeysError",
     "LabelError",
@@ -81,7 +89,27 @@ __all__ = [
     "UnsupportedDtype",
     "ViewDP",
     "__version__",
+    "composition",
     "dp",
+    "gradients",
+    "mechanisms",
+    "plotting",
+    "sensitivity",
 ]
 
 __version__ = "0.1.0"
+
+_LOADED_BY_USE = {"composition", "datasets", "gradients", "mechanisms", "plotting", "sensitivity", "testing"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what not every query needs when it is first used."""
+    if name in _LOADED_BY_USE:
+        return import_module(f"pandas_dp.{name}")
+    msg = f"module 'pandas_dp' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List these, too, before they are loaded."""
+    return sorted({*globals(), *_LOADED_BY_USE})

@@ -31,6 +31,7 @@ __all__ = [
     "as_delta",
     "as_epsilon",
     "as_fraction",
+    "as_real",
     "as_rho",
     "checked_count",
     "checked_flag",
@@ -218,6 +219,18 @@ def as_fraction(value: object, parameter: str) -> Fraction:
             pass
         raise ParameterError.number(parameter, "a finite, positive number, such as 0.1 or '1/3'")
     raise ParameterTypeError.number_type(parameter, type(value))
+
+
+def as_real(value: object, parameter: str) -> Fraction:
+    """Convert a finite number of either sign exactly, or refuse it; floats mean what they print."""
+    text = str(value).strip() if isinstance(value, (float, np.floating, Decimal, str)) else None
+    if text is None:
+        return as_fraction(value, parameter)
+    size = text.removeprefix("-")
+    if _NUMBER.fullmatch(size) and (size == text or size[0] != "+"):
+        with suppress(ZeroDivisionError):
+            return Fraction(text)
+    raise ParameterError.number(parameter, "a finite number, such as -2.5 or '1/3'")
 
 
 def checked_count(parameter: str, value: object) -> int:

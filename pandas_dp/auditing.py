@@ -45,9 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         print(problem, file=sys.stderr)
         return 1
     if options.verify:
-        print(
-            f"{options.file}: whole; {sum(bool(entry.epsilon) for entry in entries)} charges, {len(answered)} answers, every record under its seal."
-        )
+        print(f"whole: {sum(bool(entry.epsilon) for entry in entries)} charges, {len(answered)} answers, every record under its seal.")
     elif options.export == "csv":
         writer = csv.DictWriter(sys.stdout, _COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pandas_dp.bounds import domain_of
 from pandas_dp.domain import ColumnFacts
-from pandas_dp.errors import KeysError
+from pandas_dp.errors import KeysError, UnsupportedDtype
 from pandas_dp.keys import MOST_GROUPS, Bins, KeySet
 from pandas_dp.kinds import kind_of
 
@@ -32,12 +32,14 @@ def bin_keys(frame: PublicFrame, column: Hashable, bins: Any, *, right: bool) ->
     Raises
     ------
     KeysError
-        If the edges are fewer than two, not ascending, not finite, or the column holds no numbers.
+        If the edges are fewer than two, not ascending or not finite.
+    UnsupportedDtype
+        If the column holds no numbers.
     """
     frame.check(column)
     if not isinstance(right, (bool, np.bool_)):
         raise KeysError.unusable(column, "need right= to be True or False")
-    kind = _number_kind(frame, column)
+    kind = _number_kind("histogram", frame, column)
     if isinstance(bins, int) and not isinstance(bins, bool):
         domain = frame.domain("histogram", column, None)
         if not 1 <= bins <= MOST_GROUPS:
@@ -65,18 +67,18 @@ def _edges(column: Hashable, bins: Any) -> Any:
     return edges
 
 
-def _number_kind(frame: PublicFrame, column: Hashable) -> Kind:
+def _number_kind(statistic: str, frame: PublicFrame, column: Hashable) -> Kind:
     kind = kind_of(frame.dtype(column))
     facts = frame.facts.get(column)
     if kind is None or kind.name in {"datetime", "timedelta"} or (kind.name == "object" and not (facts and facts.numeric)):
-        raise KeysError.unusable(column, "need a column of numbers")
+        raise UnsupportedDtype.cannot(statistic, column, frame.dtype(column))
     return kind
 
 
 def power_keys(frame: PublicFrame, column: Hashable) -> tuple[KeySet, Kind]:
     """Return bins over powers of two of both signs, and the column's kind."""
     frame.check(column)
-    kind = _number_kind(frame, column)
+    kind = _number_kind("bounds", frame, column)
     powers = [math.ldexp(1.0, power) for power in range(*_POWERS)]
     edges = np.array([-np.inf, *(-power for power in reversed(powers)), 0.0, *powers, np.inf])
     return _between(column, edges), kind
@@ -85,7 +87,7 @@ def power_keys(frame: PublicFrame, column: Hashable) -> tuple[KeySet, Kind]:
 def outside_keys(frame: PublicFrame, column: Hashable, bounds: Any) -> KeySet:
     """Return three bins: below the bounds, inside them, above them."""
     frame.check(column)
-    _number_kind(frame, column)
+    _number_kind("clamping_rate", frame, column)
     # Whatever is declared: a choice may be wider, too.
     low, high = (float(end) for end in domain_of("mean", column, frame.dtype(column), ColumnFacts(numeric=True), bounds).ends())
     return _between(column, np.array([-np.inf, low, np.nextafter(high, np.inf), np.inf]))

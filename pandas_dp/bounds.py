@@ -62,6 +62,8 @@ def domain_of(statistic: str, column: Hashable, dtype: Any, facts: ColumnFacts |
         If there are no bounds, if they are unusable, or wider than the schema's.
     """
     kind = _kind_for(statistic, column, dtype, facts)
+    if kind.name == "bool":
+        facts = None  # what is declared under its name is of the column that it was made of: t["age"] > 65
     declared = facts.both_bounds() if facts else None
     if given is not None:
         bounds = _parse_bounds(column, given)
@@ -73,7 +75,7 @@ def domain_of(statistic: str, column: Hashable, dtype: Any, facts: ColumnFacts |
     elif facts is not None and facts.estimated is not None:
         bounds = _within_dtype(column, kind, facts.estimated)
     else:
-        raise BoundsError.missing(column)
+        raise BoundsError.missing(column, None if facts is None else facts.bounds)
     plain = type(bounds[0]) in _PLAIN and type(bounds[1]) in _PLAIN
     grid = _plain_grid(column, kind, *bounds) if plain else _grid(column, kind, bounds)
     if statistic == "var" and isinstance(grid, FloatGrid) and grid.upper - grid.lower > _SQUARE:

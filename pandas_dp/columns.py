@@ -224,6 +224,9 @@ class ColumnQueries(OneColumn):
 
     _frame: Any
 
+    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
+        return release.answer(self._frame, partial(build, column=column, bounds=bounds, **options), price)
+
     @boundary
     def value_counts(
         self,
@@ -294,4 +297,4 @@ def _bounds(source: Any, column: Hashable, price: Price, *, remember: bool) -> P
 def _clamping_rate(source: Any, column: Hashable, bounds: Any, price: Price) -> Any:
     from pandas_dp.statistics.limits import outside_query, outside_share
 
-    return outside_share(release.released(source, partial(outside_query, column=column, bounds=bounds), price)[0]).value
+    return release.answer(source, partial(outside_query, column=column, bounds=bounds), price, outside_share)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp import release
 from pandas_dp.errors import boundary
 from pandas_dp.plans import Price
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pandas_dp.previews import Bounds
     from pandas_dp.statistics.readings import Query
 
-__all__ = ["OneColumn", "SpreadAndOrder"]
+__all__ = ["OneColumn", "SpreadAndOrder", "quantile_query"]
 
 
 class SpreadAndOrder:
@@ -175,13 +174,7 @@ class SpreadAndOrder:
         0.90    6526.0
         dtype: float64
         """
-        from pandas_dp.statistics import aggregate, order
-
-        quantiles, alone = order.as_quantiles(q)
-        if alone:
-            build = partial(order.ordered, name="quantile", quantiles=quantiles)
-            return self._descriptive(build, column, bounds, Price.of(epsilon, price))
-        return self._descriptive(partial(aggregate.quantiles, quantiles=quantiles), column, bounds, Price.of(epsilon, price))
+        return self._descriptive(quantile_query(q), column, bounds, Price.of(epsilon, price))
 
     @boundary
     def min(
@@ -287,10 +280,71 @@ class SpreadAndOrder:
         return self._descriptive(aggregate.describe, column, bounds, Price.of(epsilon, price))
 
 
-class OneColumn(SpreadAndOrder):
+class OneColumn:
     """The same of a Series, which names no column."""
 
-    _frame: Any
-
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
-        return release.answer(self._frame, partial(build, column=column, bounds=bounds, **options), price)
+        raise NotImplementedError
+
+    @boundary
+    def var(self, *, bounds: Bounds | None = None, ddof: int = 1, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the variance of the clamped values; as ``DataFrame.dp.var`` with this column."""
+        from pandas_dp.statistics import aggregate
+
+        return self._descriptive(partial(aggregate.spread, name="var", ddof=ddof), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def std(self, *, bounds: Bounds | None = None, ddof: int = 1, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the standard deviation of the clamped values; as ``DataFrame.dp.std`` with this column."""
+        from pandas_dp.statistics import aggregate
+
+        return self._descriptive(partial(aggregate.spread, name="std", ddof=ddof), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def median(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the median of the clamped values; as ``DataFrame.dp.median`` with this column."""
+        from pandas_dp.statistics import order
+
+        build = partial(order.ordered, name="median", quantiles=(order.QUARTERS["median"],))
+        return self._descriptive(build, None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def quantile(self, q: Any = 0.5, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return one quantile, or several in one charge; as ``DataFrame.dp.quantile`` with this column."""
+        return self._descriptive(quantile_query(q), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def min(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return a value near the smallest; as ``DataFrame.dp.min`` with this column."""
+        from pandas_dp.statistics import order
+
+        return self._descriptive(partial(order.ordered, name="min"), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def max(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return a value near the largest; as ``DataFrame.dp.max`` with this column."""
+        from pandas_dp.statistics import order
+
+        return self._descriptive(partial(order.ordered, name="max"), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def iqr(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return the distance between the quartiles; as ``DataFrame.dp.iqr`` with this column."""
+        from pandas_dp.statistics import order
+
+        return self._descriptive(partial(order.ordered, name="iqr"), None, bounds, Price.of(epsilon, price))
+
+    @boundary
+    def describe(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
+        """Return pandas' ``describe``; as ``DataFrame.dp.describe`` with this column."""
+        from pandas_dp.statistics import aggregate
+
+        return self._descriptive(aggregate.describe, None, bounds, Price.of(epsilon, price))
+
+
+def quantile_query(q: object) -> Callable[..., Query]:
+    """Return how the query of one quantile, or of several, is built."""
+    from pandas_dp.statistics import aggregate, order
+
+    quantiles, alone = order.as_quantiles(q)
+    return partial(order.ordered, name="quantile", quantiles=quantiles) if alone else partial(aggregate.quantiles, quantiles=quantiles)

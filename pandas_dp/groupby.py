@@ -10,7 +10,7 @@ import pandas as pd
 
 from pandas_dp import registry, release
 from pandas_dp.amounts import checked_flag
-from pandas_dp.descriptive import SpreadAndOrder
+from pandas_dp.descriptive import SpreadAndOrder, quantile_query
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
 from pandas_dp.plans import Price
@@ -292,6 +292,40 @@ class GroupByDP(SpreadAndOrder):
         name = self._column if isinstance(func, str) else None
         build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
         return self._ask(build, Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label), name=name)
+
+    @boundary
+    def quantile(
+        self,
+        column: Any = None,
+        q: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return one quantile of each group; as ``df.dp.quantile``, for every group with the whole ε.
+
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones.  With one selected, the first argument is ``q``, as in pandas.
+        q : number
+            Between 0 and 1, taken exactly as typed; 0.5 by default.
+        bounds, epsilon, **price
+            As for ``mean``.
+
+        Returns
+        -------
+        Series or DataFrame
+            A Series called by the column; a DataFrame if several columns were asked for.
+
+        Privacy
+        -------
+        As ``df.dp.quantile``; a row moves the ranks of its own group alone.
+        """
+        if self._column is not None and not isinstance(self._column, list) and q is None and column is not None:
+            column, q = None, column
+        return self._descriptive(quantile_query(0.5 if q is None else q), column, bounds, Price.of(epsilon, price))
 
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
         return self._ask_columns(partial(build, **options), column, bounds, price)

@@ -240,10 +240,11 @@ def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable 
     dtype = frame.dtype(column)
     kind = kind_of(dtype)
     facts = frame.facts.get(column)
-    if given is None and facts is not None and facts.keys is not None:
-        given = facts.keys
-    elif given is None and kind is not None and kind.name == "bool":
-        given = (False, True)
+    declared = None if facts is None else facts.keys
+    if kind is not None and kind.name == "bool" and not (declared and all(isinstance(key, (bool, np.bool_)) for key in declared)):
+        declared = (False, True)  # other keys under its name are of the column that it was made of: t["age"] > 65
+    if given is None:
+        given = declared
     if given is None:
         raise KeysError.missing(column)
     values: tuple[Any, ...] | None = None

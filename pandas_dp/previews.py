@@ -15,7 +15,7 @@ import pandas as pd
 
 from pandas_dp import release
 from pandas_dp.amounts import Epsilon, Rho, checked_flag
-from pandas_dp.descriptive import SpreadAndOrder
+from pandas_dp.descriptive import OneColumn, SpreadAndOrder
 from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.plans import Price, plan_of, widths
 from pandas_dp.registry import require
@@ -118,16 +118,7 @@ def _names(query: Query) -> list[Hashable]:
     return list(labels) if query.functions is None else list(zip(labels, query.functions, strict=True))
 
 
-class _Described(SpreadAndOrder):
-    """Previews of spread, order and ``describe``."""
-
-    _frame: Any
-
-    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
-        return preview(self._frame, partial(build, column=column, bounds=bounds, **options), price)
-
-
-class DataFramePreview(_Described):
+class DataFramePreview(SpreadAndOrder):
     """Cost and error of a query before it is asked: ``df.dp.preview.mean("age", epsilon=0.1)``.
 
     Nothing is spent and no value is read.  Each method takes the query's arguments, and ``rows``, your own idea of the
@@ -136,6 +127,9 @@ class DataFramePreview(_Described):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
+
+    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
+        return preview(self._frame, partial(build, column=column, bounds=bounds, **options), price)
 
     def __repr__(self) -> str:
         """Return a hint."""
@@ -220,11 +214,14 @@ class DataFramePreview(_Described):
         return preview(self._frame, partial(matrix.matrix, name="corr", columns=columns, bounds=bounds), Price.of(epsilon, price))
 
 
-class SeriesPreview(_Described):
+class SeriesPreview(OneColumn):
     """Cost and error of a query on one column before it is asked; see :class:`DataFramePreview`."""
 
     def __init__(self, series: pd.Series[Any]) -> None:
         self._frame = series
+
+    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
+        return preview(self._frame, partial(build, column=column, bounds=bounds, **options), price)
 
     def __repr__(self) -> str:
         """Return a hint."""

@@ -63,7 +63,7 @@ def _bar(total: int) -> Any:
         if stream.isatty() or type(stream).__module__.partition(".")[0] == "ipykernel":
             from threading import RLock  # noqa: PLC0415  (for those who have tqdm, as the next)
 
-            from tqdm.std import tqdm  # noqa: PLC0415
+            from tqdm.std import tqdm
 
             class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
                 monitor_interval = 0  # no thread, which a fork would not like

@@ -66,7 +66,9 @@ def protect(
         opened, before = registry.named_sessions.get(name or "", (None, parameters))
         # What is in a file is compared with the file: its budget may have been amended.
         compared = ["ledger"] if ledger is not None else parameters
-        differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
+        differences = []
+        if opened is not None:
+            differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
         if differences:
             raise SessionConflict.differs(str(name), differences)
         if opened is None or ledger is not None:

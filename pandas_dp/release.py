@@ -82,12 +82,14 @@ def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Q
     return replace(query, text=f"{source.text}.{query.text}" if source.text else query.text)
 
 
-def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> Any:
+def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price, read: Callable[[Release], Release] | None = None) -> Any:
     """Answer a query; see :func:`released`."""
-    return released(source, build, price)[1]
+    return released(source, build, price, read)[1]
 
 
-def released(source: Any, build: Callable[[PublicFrame], Query], price: Price) -> tuple[Release, Any]:
+def released(
+    source: Any, build: Callable[[PublicFrame], Query], price: Price, read: Callable[[Release], Release] | None = None
+) -> tuple[Release, Any]:
     """Answer a query, or raise before anything is read or charged.  Return the release and the answer.
 
     Parameters
@@ -98,6 +100,8 @@ def released(source: Any, build: Callable[[PublicFrame], Query], price: Price) -
         Turns public facts into the query.
     price : Price
         As the call named it.
+    read : callable, optional
+        Post-processing: makes of the release the one that is recorded and returned.
     """
     protected = require(base_of(source))
     session, roster = protected.session, protected.roster
@@ -144,6 +148,7 @@ def released(source: Any, build: Callable[[PublicFrame], Query], price: Price) -
             query.square,
             query.name,
         )
+        release = release if read is None else read(release)
         value = release.value
     if release is None:
         raise ComputationFailed.after_charge(query.text)

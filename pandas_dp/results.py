@@ -17,6 +17,8 @@ from pandas_dp.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from matplotlib.axes import Axes
+
     from pandas_dp.accounting import Cost
     from pandas_dp.amounts import Epsilon
 
@@ -124,6 +126,41 @@ class Release:
         """Return the ± at ``level``: the distance from the answer to the farther end of its interval."""
         check_level(level)
         return self._shaped([estimate.half_width(level) for estimate in self.estimates])
+
+    def plot(self, *, level: float = 0.95, columns: Any = None, ax: Axes | None = None) -> Axes:
+        """Draw the answer with its intervals: a bar, points with bars, or a heat map of a matrix.
+
+        Parameters
+        ----------
+        level : float
+            Of the intervals.
+        columns : column or list of columns, optional
+            Which to draw of several; by default all.
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ParameterError
+            For columns that the answer does not have, or columns of different kinds, which share no axis.
+        ExtraMissing
+            Without matplotlib.
+
+        Privacy
+        -------
+        Post-processing of what was released: nothing is read or charged.
+
+        Notes
+        -----
+        More pictures are in ``pandas_dp.plotting``.
+        """
+        from pandas_dp.pictures import draw_answer  # noqa: PLC0415  (for those who draw)
+
+        return draw_answer(self, ax, level, columns)
 
     def _shaped(self, values: list[Any]) -> Any:
         """Return one value per estimate in the shape of the answer."""

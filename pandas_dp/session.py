@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from os import PathLike
 
+    from matplotlib.axes import Axes
+
+    from pandas_dp.accessor import DPFrame
     from pandas_dp.accounting import Cost, Entry
     from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
@@ -209,10 +212,11 @@ class Session(Listed, Spending):
         name: str | None = None,
         enforce: str = "raise",
         derived: str = "follow",
-    ) -> pd.DataFrame:
+    ) -> DPFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
-        return enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        protected = enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
+        return cast("DPFrame", protected)
 
     @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -330,6 +334,12 @@ class Session(Listed, Spending):
         if release is None:
             raise LedgerError.other_version(str(self._accountant.path))
         return release
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""
+        from pandas_dp.plotting.budgets import budget  # noqa: PLC0415  (for those who draw)
+
+        return budget(self, ax=ax)
 
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""

@@ -358,7 +358,7 @@ def test_every_error_class_is_one_of_ours_and_of_pythons():
     builtin = {
         "NotProtected": RuntimeError, "AlreadyProtected": ValueError, "LineageError": ValueError, "BudgetExhausted": RuntimeError, "SessionClosed": RuntimeError,
         "SessionConflict": ValueError, "ParameterError": ValueError, "ParameterTypeError": TypeError, "BoundsError": ValueError, "ColumnError": KeyError,
-        "UnsupportedDtype": TypeError, "ExpressionError": ValueError, "KeysError": ValueError, "AggregationError": ValueError, "AccountingMissing": ImportError, "SchemaError": ValueError, "SchemaViolation": ValueError, "ComputationFailed": RuntimeError,
+        "UnsupportedDtype": TypeError, "ExpressionError": ValueError, "KeysError": ValueError, "AggregationError": ValueError, "AccountingMissing": ImportError, "ExtraMissing": ImportError, "SchemaError": ValueError, "SchemaViolation": ValueError, "ComputationFailed": RuntimeError,
         "LabelError": ValueError, "LedgerBusy": RuntimeError, "LedgerDamaged": RuntimeError, "LedgerError": RuntimeError, "LedgerUnwritable": RuntimeError,
     }  # fmt: skip
     classes = {

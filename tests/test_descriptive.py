@@ -369,7 +369,8 @@ def test_keys_and_bounds_of_a_series():
     assert df["ward"].dp.nunique(epsilon=BIG) == 4
     assert df["smoker"].dp.value_counts(epsilon=BIG).sum() == len(raw)
     unknown = protect(pd.DataFrame({"x": [3.0] * 500 + [900.0] * 500}))
-    assert unknown["x"].dp.bounds(epsilon=1) == (2.0, 1024.0)
+    with unsafe_seeded_noise(1):
+        assert unknown["x"].dp.bounds(epsilon=1) == (2.0, 1024.0)
     assert unknown["x"].dp.clamping_rate(bounds=(0, 10), epsilon=1) == pytest.approx(0.5, abs=0.05)
     unknown["x"].dp.bounds(remember=True, epsilon=1)
     assert 2 <= unknown["x"].dp.mean(epsilon=1) <= 1024
@@ -415,7 +416,7 @@ def test_private_bounds_of_integers_and_outliers():
     empty = protect(pd.DataFrame({"x": pd.Series([], dtype=float)}))
     low, high = empty.dp.bounds("x", epsilon=1)
     assert low < high
-    with pytest.raises(KeysError, match="numbers"):
+    with pytest.raises(UnsupportedDtype, match="bounds of column 't'"):
         protect(pd.DataFrame({"t": ["a"]})).dp.bounds("t", epsilon=1)
     with pytest.raises(ColumnError):
         few.dp.where("x > 0").assign(y="x * 2").bounds("y", remember=True, epsilon=1)

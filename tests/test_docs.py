@@ -18,7 +18,13 @@ from pandas_dp import registry
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RUN_BY_PYTEST = [ROOT / "README.md", ROOT / "docs"]  # testpaths
-PUBLIC_MODULES = {"composition", "datasets", "testing", *(name for name in pandas_dp.__all__ if inspect.ismodule(getattr(pandas_dp, name)))}
+PUBLIC_MODULES = {
+    "composition",
+    "datasets",
+    "plotting",
+    "testing",
+    *(name for name in pandas_dp.__all__ if inspect.ismodule(getattr(pandas_dp, name))),
+}
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}|:{3,})([^\n`]*)\n(.*?)^\1\2 *$", flags=re.MULTILINE | re.DOTALL)
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", flags=re.MULTILINE | re.DOTALL)

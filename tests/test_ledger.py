@@ -429,7 +429,7 @@ def test_the_audit(path, capsys):
     assert "mean x" in told
     assert "amend: ε=1 to ε=2 (board)" in told
     assert main(["ledger", str(path), "--verify"]) == 0
-    assert "whole; 3 charges, 3 answers" in capsys.readouterr().out
+    assert "whole: 3 charges, 3 answers" in capsys.readouterr().out
     assert main(["ledger", str(path), "--export", "json"]) == 0
     exported = json.loads(capsys.readouterr().out)
     assert exported["remaining"] == "1.7"

@@ -27,3 +27,5 @@ typed: DPFrame = visits
 older = visits[visits["age"] >= 65]
 pandas_dp.dp(older).mean("age", bounds=(0, 110), epsilon=0.1)
 pandas_dp.dp(visits["age"]).mean(bounds=(18, 90), epsilon=0.1)
+shared = pandas_dp.Session(epsilon=1, ledger="visits.dp.sqlite").protect(raw)
+assert_type(shared.dp.count(epsilon=0.1, label="n"), pandas_dp.NoisyInt)

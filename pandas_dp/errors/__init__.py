@@ -9,10 +9,11 @@ read from the data: an error is an answer nobody paid for.
 from __future__ import annotations
 
 from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning, boundary
-from pandas_dp.errors.budgets import AccountingMissing, BudgetExhausted, SessionClosed, SessionConflict
+from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
 from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
 from pandas_dp.errors.frames import AlreadyProtected, LineageError, NotProtected
 from pandas_dp.errors.ledgers import LabelError, LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
+from pandas_dp.errors.packages import AccountingMissing, ExtraMissing
 from pandas_dp.errors.parameters import AggregationError, BoundsError, KeysError, ParameterError, ParameterTypeError
 from pandas_dp.errors.schemas import SchemaError, SchemaViolation
 
@@ -26,6 +27,7 @@ __all__ = [
     "ComputationFailed",
     "DPError",
     "ExpressionError",
+    "ExtraMissing",
     "KeysError",
     "LabelError",
     "LargeBudgetWarning",

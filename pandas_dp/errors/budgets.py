@@ -10,7 +10,7 @@ from pandas_dp.errors.wording import UNCHARGED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["AccountingMissing", "BudgetExhausted", "SessionClosed", "SessionConflict"]
+__all__ = ["BudgetExhausted", "SessionClosed", "SessionConflict"]
 
 
 class BudgetExhausted(DPError, RuntimeError):
@@ -104,20 +104,3 @@ class SessionConflict(DPError, ValueError):
         return cls(
             "a session cannot be pickled: a copy would be a second budget. Pickle the frame; it finds its session again in this process."
         )
-
-
-class AccountingMissing(DPError, ImportError):
-    """The package that computes privacy-loss distributions is not there.
-
-    Attributes
-    ----------
-    concentrated : Epsilon or None
-        What the concentrated account says: valid, and not as tight.
-    """
-
-    concentrated: object
-
-    @classmethod
-    def not_installed(cls, figure: object) -> Self:
-        said = "" if figure is None else f" The concentrated account says {figure!r}, which is valid and not as tight."
-        return cls(f"the odometer needs dp-accounting: pip install 'pandas_dp[accounting]'.{said}", concentrated=figure)

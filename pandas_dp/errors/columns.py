@@ -73,6 +73,17 @@ class UnsupportedDtype(DPError, TypeError):
             dtype=name,
         )
 
+    @classmethod
+    def not_numbers(cls, mechanism: str, column: Hashable, dtype: object, *, whole: bool) -> Self:
+        name = type_name(dtype)
+        name = name.rstrip("0123456789") if name.startswith(("str", "bytes", "void")) else name  # the longest text's length is none of it
+        place = "these values" if column is None else where(column)
+        if whole:
+            advice = "It is for whole numbers: convert with round() and astype('int64') or astype('Int64') first, or use laplace(..., integer=True)"
+        else:
+            advice = "Convert to numbers with pd.to_numeric or astype first"
+        return cls(f"{mechanism}() cannot read {place} of dtype {name} as numbers. {advice}. {UNCHARGED}", column=column, dtype=name)
+
 
 class ExpressionError(DPError, ValueError):
     """An expression of ``where`` or ``assign`` is outside the row-local grammar.  Judged without the data.

@@ -81,6 +81,23 @@ class ParameterError(DPError, ValueError):
         return cls(f"{parameter} must be one of {', '.join(map(repr, allowed))}.", parameter=parameter)
 
     @classmethod
+    def mean_needs_n(cls) -> Self:
+        return cls(
+            "the mean has no sensitivity when a person may be added or removed: how much one moves it depends on how many there are, which is "
+            "then private. Use df.dp.mean(column, bounds=..., epsilon=...), which releases two noisy totals and divides them; or, if the number "
+            "of people is public and fixed, say neighbours='replace-one'.",
+            parameter="neighbours",
+        )
+
+    @classmethod
+    def no_whole_number(cls) -> Self:
+        return cls(f"there is no whole number between lower= and upper=, and the answer has to be one. {UNCHARGED}", parameter="lower")
+
+    @classmethod
+    def lengths(cls, parameter: str, other: str) -> Self:
+        return cls(f"{parameter} must be as many as {other}. {UNCHARGED}", parameter=parameter)
+
+    @classmethod
     def unit_and_rows(cls) -> Self:
         return cls(
             "unit= and max_rows= go together: unit names the column or index level that identifies a person, "
@@ -104,6 +121,14 @@ class ParameterError(DPError, ValueError):
         )
 
     @classmethod
+    def raw_data(cls, parameter: str) -> Self:
+        return cls(
+            f"{parameter} belongs to a protected frame: a picture of it would show raw data, outside every budget. This picture is for public or "
+            "made-up data; of protected data draw the answers alone, release.plot(). Nothing was drawn.",
+            parameter=parameter,
+        )
+
+    @classmethod
     def rows_needed(cls) -> Self:
         return cls(
             "the error of a mean depends on the number of rows, which is private: give rows=, an estimate of your "
@@ -124,8 +149,9 @@ class ParameterTypeError(ParameterError, TypeError):
 
     @classmethod
     def no_such(cls, name: str) -> Self:
+        missing = " Missing values are always left out; count(column) counts the others." if name in {"skipna", "dropna"} else ""
         return cls(
-            f"there is no argument {name}=. A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
+            f"there is no argument {name}=.{missing} A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
             parameter=name,
         )
 
@@ -157,11 +183,12 @@ class BoundsError(ParameterError):
     bounds: object
 
     @classmethod
-    def missing(cls, column: Hashable) -> Self:
+    def missing(cls, column: Hashable, declared: object = None) -> Self:
+        half = "" if declared is None else f" (the schema declares {pair(declared)} alone)"
         return cls(
-            f"{where(column)} has no bounds. Give them in the call, bounds=(lower, upper); declare them in a pandera schema, "
+            f"{where(column)} has no bounds{half}. Give them in the call, bounds=(lower, upper); declare them in a pandera schema, "
             "protect(schema=...), with ge/le, in_range or isin; or convert the column to bool, whose bounds are known. "
-            f"They are never read off the data. {UNCHARGED}",
+            f"They are never read off the data; dp.bounds(...) estimates usable ones privately. {UNCHARGED}",
             parameter="bounds",
             column=column,
             bounds=None,

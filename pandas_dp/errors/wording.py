@@ -43,6 +43,8 @@ def excerpt(text: str) -> str:
 
 def bound(end: object) -> str:
     """Return one end of a pair of bounds, at a length that can be read."""
+    if end is None:
+        return "none"
     if isinstance(end, int) and end.bit_length() > 4 * _DIGITS:
         return f"an integer of {end.bit_length()} bits"
     if isinstance(end, (str, numbers.Number, dt.date, dt.timedelta)) or (hasattr(end, "dtype") and getattr(end, "ndim", 1) == 0):

@@ -233,7 +233,8 @@ class _Tables:
         last = (1 << n) - 1
         floors: list[int] = []
         while not floors or floors[-1] < last:
-            floors.append(floor_bits(partial(_at_most, rate * (len(floors) + 1)), n))
+            # Of 1 - exp(-x), which is irrational; by way of exp(-x), whose digits are known at once where there are only zeros.
+            floors.append(last - floor_bits(partial(exp_bounds, rate * (len(floors) + 1)), n))
         return floors
 
     def draws(self, count: int) -> Ints:
@@ -331,12 +332,6 @@ def _logistic(rate: Fraction, bits: int) -> tuple[int, int]:
 def _nonzero(rate: Fraction) -> Callable[[int], tuple[int, int]]:
     """Return bounds on ``2q / (1 + q)``, the probability of a draw other than zero."""
     return lambda bits: _logistic(rate, bits + 1)
-
-
-def _at_most(rate: Fraction, bits: int) -> tuple[int, int]:
-    """Return bounds on ``2**bits * (1 - exp(-rate))``."""
-    low, high = exp_bounds(rate, bits)
-    return (1 << bits) - high, (1 << bits) - low
 
 
 def _sure(value: int, slack: int) -> int | None:

@@ -64,10 +64,12 @@ def _mean_part(domain: Domain) -> Part:
     return Part(cells, (Mean(domain, mass(cells)),))
 
 
-def bounded(name: str, build: Callable[[Domain], Part], frame: PublicFrame, column: object, bounds: object | None) -> Query:
-    """Ask one statistic of one column, or of several, that have bounds."""
+def bounded(
+    name: str, build: Callable[[Domain], Part], frame: PublicFrame, column: object, bounds: object | None, *, more: str = ""
+) -> Query:
+    """Ask one statistic of one column, or of several, that have bounds; ``more`` are further arguments for the text."""
     domains, single = frame.domains(name, column, bounds)
     typed = column is not None or frame.is_series or isinstance(bounds, Mapping)
     arguments = ", ".join(f"{frame.shown(d.column, typed=typed)} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
     labels = None if single else tuple(domain.column for domain in domains)
-    return Query(f"{name}({arguments})", tuple(map(build, domains)), labels)
+    return Query(f"{name}({arguments}{more})", tuple(map(build, domains)), labels)

@@ -182,4 +182,4 @@ def ordered(frame: PublicFrame, name: str, column: Any, bounds: Any, quantiles: 
         reading = iqr_reading(domain, part.order) if name == "iqr" else quantile_reading(domain, part.order, quantiles[0])
         return part.reading((reading,))
 
-    return bounded(name, build, frame, column, bounds)
+    return bounded(name, build, frame, column, bounds, more=f"; {float(quantiles[0])}" if name == "quantile" else "")
