@@ -20,7 +20,7 @@ __all__ = ["steps"]
 Item = TypeVar("Item")
 
 _DELAY = 2  # seconds
-_SHOWN = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}"  # no rates or times, which a saved notebook would keep
+_SHOWN = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}"  # no rates or times
 _within: ContextVar[bool] = ContextVar("within", default=False)
 
 
@@ -58,9 +58,9 @@ def _followed(items: Iterable[Item], total: int) -> Iterator[Item]:
 
 def _bar(total: int) -> Any:
     """Return a bar that shows itself after a while, or None: without tqdm, or where nobody looks."""
-    stream = sys.stderr
     with suppress(Exception):
-        if stream.isatty() or type(stream).__module__.partition(".")[0] == "ipykernel":
+        kernel = type(sys.stderr).__module__.partition(".")[0] == "ipykernel"
+        if kernel or sys.stderr.isatty():
             from threading import RLock  # noqa: PLC0415  (for those who have tqdm, as the next)
 
             from tqdm.std import tqdm
@@ -69,7 +69,34 @@ def _bar(total: int) -> Any:
                 monitor_interval = 0  # no thread, which a fork would not like
 
             Bar.set_lock(RLock())  # and no lock between processes
-            return Bar(
-                total=total, desc="pandas_dp", delay=_DELAY, leave=False, file=stream, miniters=1, dynamic_ncols=True, bar_format=_SHOWN
-            )
+            place = {"file": _Output(), "ncols": 60} if kernel else {"file": sys.stderr, "dynamic_ncols": True}
+            return Bar(total=total, desc="pandas_dp", delay=_DELAY, mininterval=0.2, miniters=1, leave=False, bar_format=_SHOWN, **place)
     return None
+
+
+class _Output:
+    """Where a notebook shows a bar: an output that each line replaces, and the last one empties.
+
+    What goes to its standard error would stay in the saved notebook, line by line, if no browser was there to overwrite it.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def write(self, text: str) -> None:
+        """Show a line; what moves a terminal's cursor is passed over."""
+        line = {"text/plain": text.strip()}
+        if not text.startswith("\r"):
+            return
+        if self._handle is not None:
+            self._handle.update(line, raw=True)
+        elif line["text/plain"]:
+            from IPython.display import DisplayHandle  # noqa: PLC0415  (a kernel has it)
+
+            self._handle = DisplayHandle()
+            self._handle.display(line, raw=True)
+
+    def flush(self) -> None:
+        """Be a file."""
