@@ -96,6 +96,13 @@ class GroupByDP(SpreadAndOrder):
         return f"<.dp.groupby({', '.join(map(_shown, by)) if isinstance(by, list) else _shown(by)})>"
 
     @boundary
+    def _repr_html_(self) -> str:
+        """Return what is grouped by, and the budget, for notebooks; nothing here depends on data."""
+        from pandas_dp.notebook import shown  # noqa: PLC0415  (for notebooks)
+
+        return shown(lambda: registry.require(release.base_of(self._frame)).session, f"df{repr(self)[1:-1]}", lines=0)
+
+    @boundary
     def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> pd.Series[Any]:
         """Count the rows of each group.
 
@@ -133,9 +140,9 @@ class GroupByDP(SpreadAndOrder):
         east      4
         dtype: int64
         """
-        return self.sized(Price.of(epsilon, price))
+        return self._sized(Price.of(epsilon, price))
 
-    def sized(self, price: Price) -> pd.Series[Any]:
+    def _sized(self, price: Price) -> pd.Series[Any]:
         """Return ``size()`` at a price; for the tables made of it."""
         counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), price)
         return counts

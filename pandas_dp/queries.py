@@ -54,6 +54,13 @@ class Asked:
             known = None
         return "<.dp: not protected>" if known is None else f"<.dp: {known.session!r}>"
 
+    @boundary
+    def _repr_html_(self) -> str:
+        """Return budget and ledger for notebooks; nothing here depends on data."""
+        from pandas_dp.notebook import shown  # noqa: PLC0415  (for notebooks)
+
+        return shown(lambda: self.session)
+
 
 class FrameQueries(Asked, TableQueries, DescriptiveQueries):
     """count, sum and mean of a frame or view, and their previews."""

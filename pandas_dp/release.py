@@ -28,6 +28,7 @@ from pandas_dp.errors import ComputationFailed
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.noise import is_private
 from pandas_dp.plans import margin_before, plan_of
+from pandas_dp.progress import steps
 from pandas_dp.public import PublicFrame
 from pandas_dp.registry import require
 from pandas_dp.results import Release
@@ -180,9 +181,9 @@ def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tup
     frame, groups, counted = _records(frame, query, selection, groups, counted, limited=plan.showing is not None)
     exact = totals(frame, [cell for part in plan.parts for cell in part.cells], by=groups, unit=counted)
     estimates: list[Estimate] = []
-    for part in plan.parts:
+    for part in steps(plan.parts, len(plan.parts), least=5):
         if isinstance(part.noise, Exponential):
-            noisy = _chosen(frame, part.part.order, part.noise, groups, counted)
+            noisy = _chosen(frame, part.part.order, part.noise, groups, counted, public=plan.showing is None)
         elif part.part.moments is not None:
             noisy = _moments(frame, part.part.moments, _sampler(part.noise), counted)
         else:
@@ -219,9 +220,9 @@ def _occurring(frame: Any, keys: KeySet, counted: NDArray[np.bool_] | None) -> p
 
 
 def _chosen(
-    frame: Any, choice: OrderChoice | None, noise: Exponential, groups: Groups | None, counted: NDArray[np.bool_] | None
+    frame: Any, choice: OrderChoice | None, noise: Exponential, groups: Groups | None, counted: NDArray[np.bool_] | None, *, public: bool
 ) -> list[Any]:
-    """Choose points by rank: ints, or arrays with a place for each group."""
+    """Choose points by rank: ints, or arrays with a place for each group, whose number is public or not yet."""
     from pandas_dp.engines.people import heights_of
     from pandas_dp.samplers.quantiles import private_extreme, private_quantiles
 
@@ -242,7 +243,8 @@ def _chosen(
     codes = groups.codes[rows]
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(groups.size + 1))
-    found = [points(values[order[ends[group] : ends[group + 1]]]) for group in range(groups.size)]
+    ranges = steps(range(groups.size), groups.size if public else None)
+    found = [points(values[order[ends[group] : ends[group + 1]]]) for group in ranges]
     return [np.array(column, dtype=object) for column in zip(*found, strict=True)] or [np.empty(0, dtype=object)] * max(
         1, len(choice.quantiles)
     )

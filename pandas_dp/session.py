@@ -17,6 +17,7 @@ from pandas_dp import registry
 from pandas_dp.accounting.blocks import Answered
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.amounts import Epsilon, checked_count
+from pandas_dp.completion import Listed
 from pandas_dp.entering import checked_name, enter
 from pandas_dp.errors import (
     LabelError,
@@ -45,7 +46,7 @@ __all__ = ["Session"]
 _LARGE = 20
 
 
-class Session(Spending):
+class Session(Listed, Spending):
     """A privacy budget and everything that was bought with it.
 
     Parameters
@@ -84,6 +85,10 @@ class Session(Spending):
     >>> session.budget, session.spent, session.remaining
     (ε=1, ε=0, ε=1)
     """
+
+    _internal = frozenset(
+        {"accountant", "charge", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded"}
+    )  # what other modules call
 
     def __init__(
         self,
@@ -345,6 +350,13 @@ class Session(Spending):
             return f"<Session{label}: its ledger cannot be read>"
         delta = f", {self.delta!r}" if self.delta else ""
         return f"<Session{label}: {self.remaining!r} of {self.budget!r} left{delta}>"
+
+    @boundary
+    def _repr_html_(self) -> str:
+        """Return budget and ledger for notebooks; nothing here depends on data."""
+        from pandas_dp.notebook import shown  # noqa: PLC0415  (for notebooks)
+
+        return shown(lambda: self)
 
     def __deepcopy__(self, memo: object = None) -> Session:
         """Return the same session: there is one budget."""

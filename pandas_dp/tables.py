@@ -29,7 +29,7 @@ __all__ = ["TableQueries", "counted_keys"]
 
 def counted_keys(source: Any, grouping: Grouping, price: Price, *, normalize: bool = False, sort: bool = True) -> pd.Series[Any]:
     """Return the noisy count of each key, or its share; largest first if sorted: post-processing."""
-    counts: pd.Series[Any] = GroupByDP(source, grouping).sized(price).rename("count")
+    counts: pd.Series[Any] = GroupByDP(source, grouping)._sized(price).rename("count")  # noqa: SLF001  (one of the family)
     if normalize:
         present = counts.clip(lower=0)
         counts = (present / max(int(present.sum()), 1)).rename("proportion")

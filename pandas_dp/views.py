@@ -241,6 +241,13 @@ class ViewDP(FrameQueries, Tracked):
         """Return the steps' number; nothing here depends on data."""
         return f"<.dp view of {registry.require(self._frame.base).session!r}>"
 
+    @boundary
+    def _repr_html_(self) -> str:
+        """Return steps, budget and ledger for notebooks; nothing here depends on data."""
+        from pandas_dp.notebook import shown  # noqa: PLC0415  (for notebooks)
+
+        return shown(lambda: self.session, f"df.dp.{self._frame.text}")
+
 
 def _view(frame: Any) -> View:
     if isinstance(frame, View):

@@ -31,7 +31,7 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", flags=
 LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
 
 # What other modules of the package call, and no user does.
-INTERNAL = {"GroupByDP.sized"} | {
+INTERNAL = {
     f"Session.{name}"
     for name in ("accountant", "charge", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded")
 }

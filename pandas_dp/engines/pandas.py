@@ -13,6 +13,7 @@ import pandas as pd
 
 from pandas_dp.engines.kernel import BLOCK, GroupSum, StepSum
 from pandas_dp.kinds import kind_of
+from pandas_dp.progress import steps
 from pandas_dp.values import is_missing, number
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def totals(
     measured: dict[tuple[bool, Hashable, Grid | None], tuple[Any, Any, Any]] = {}
     answer = []
     with np.errstate(all="ignore"):
-        for cell in cells:
+        for cell in steps(cells, len(cells), least=10):
             key = (cell.everything, cell.column, cell.grid)
             if key not in measured:
                 squares = (cell.column, cell.grid) in squared

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from pandas_dp.progress import steps
 from pandas_dp.statistics.tails import solve_outward
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from pandas_dp.domain import Domain
@@ -295,11 +298,16 @@ class GroupEstimate:
         """Return the estimate of one group."""
         return self.reading.finish([int(cell[group]) for cell in self.noisy], self.noise)
 
+    def each(self) -> Iterator[Any]:
+        """Return the estimates of all groups, which are released by now."""
+        groups = len(self.noisy[0])
+        return map(self.of, steps(range(groups), groups))
+
     def interval(self, level: float) -> tuple[Any, Any]:
         """Return the lower and upper ends, one place a group."""
-        ends = [self.of(group).interval(level) for group in range(len(self.noisy[0]))]
+        ends = [estimate.interval(level) for estimate in self.each()]
         return [end[0] for end in ends], [end[1] for end in ends]
 
     def half_width(self, level: float) -> Any:
         """Return the half widths, one place a group."""
-        return [self.of(group).half_width(level) for group in range(len(self.noisy[0]))]
+        return [estimate.half_width(level) for estimate in self.each()]
