@@ -6,6 +6,8 @@ import argparse
 import csv
 import json
 import sys
+import unicodedata
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting.keeping import as_path, resume
@@ -35,6 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     chosen.add_argument("--verify", action="store_true", help="check the file, and say only whether it is whole")
     chosen.add_argument("--export", choices=("csv", "json"), help="write all charges in this format")
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # a stream of another kind
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     problem: str | None = None
     try:
         account, opening = resume(as_path(options.file), writable=False)
@@ -65,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _account(account: Account, opening: dict[str, str | None]) -> str:
-    name = f" {opening['name']!r}" if opening["name"] else ""
+    name = f" {_visible(repr(opening['name']))}" if opening["name"] else ""
     delta = f", {account.delta!r} ({account.spent_delta!r} spent on keys)" if account.delta else ""
     return f"session{name}: {account.remaining!r} of {account.budget!r} left{delta}; {account.spent!r} spent"
 
@@ -89,8 +94,16 @@ def _row(entry: Entry, answered: set[int]) -> dict[str, Any]:
 
 
 def _safe(value: Any) -> Any:
-    """Return a text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    """Return a text that no spreadsheet takes for a formula, and no terminal for a command."""
+    if not isinstance(value, str):
+        return value
+    text = _visible(value)
+    return f"'{text}" if unicodedata.normalize("NFKC", value).lstrip()[:1] in {"=", "+", "-", "@"} else text
+
+
+def _visible(text: str) -> str:
+    """Escape what is not seen or changes how the rest is: control characters, directions of writing, halves of characters."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def _table(entries: Sequence[Entry], answered: set[int], *, concentrated: bool) -> str:
@@ -110,5 +123,5 @@ def _table(entries: Sequence[Entry], answered: set[int], *, concentrated: bool) 
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = _visible(" ".join(text.split()))
     return line if len(line) <= _WIDEST else line[: _WIDEST - 3] + "..."

@@ -1,4 +1,4 @@
-"""Answers and public parameters as JSON, for ledger files.
+"""Answers as JSON, for ledger files.
 
 A closed set of types: numbers, texts, dates, arrays and indexes, and the listed dataclasses of released answers.  Decoding builds these and nothing else: a file can make no code
 run.  The classes stand here by name, and their modules are loaded when an answer of theirs is read.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-import hashlib
 import importlib
 import json
 import math
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from pandas_dp.amounts import Delta, Epsilon, Rho
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["decode", "encode", "fingerprint"]
+__all__ = ["decode", "encode", "fits"]
 
 _CLASSES = {
     name: module
@@ -48,46 +49,49 @@ _AMOUNTS: dict[str, type[Fraction]] = {"Fraction": Fraction, "Epsilon": Epsilon,
 _KIND = "$"
 
 
-def fingerprint(thing: Any) -> str:
-    """Return a short digest of public parameters, the same in every process; what the closed set does not have counts by its type."""
-    text = json.dumps(encode(thing, loose=True), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def fits(thing: Any) -> bool:
+    """Whether a thing comes back from a ledger as it was."""
+    try:
+        data = json.loads(json.dumps(encode(thing), allow_nan=False))
+        return bool(encode(decode(data)) == data)
+    except Exception:  # noqa: BLE001  (whatever an unusual type raises)
+        return False
 
 
-def encode(thing: Any, *, loose: bool = False) -> Any:
+def encode(thing: Any) -> Any:
     """Return what JSON can hold of a thing.
 
     Raises
     ------
     TypeError
-        For types outside the closed set, unless ``loose``.
+        For types outside the closed set.
     """
     if thing is None or isinstance(thing, (bool, np.bool_)):
         return None if thing is None else bool(thing)
+    if thing is pd.NaT or thing is pd.NA:
+        return {_KIND: "NaT" if thing is pd.NaT else "NA"}
     for types, encoder in _ENCODERS:
         if isinstance(thing, types):
-            return encoder(thing, loose)
+            return encoder(thing)
     name = type(thing).__name__
-    if is_dataclass(thing) and (loose or name in _CLASSES):
-        return {_KIND: name, "v": {field.name: encode(getattr(thing, field.name), loose=loose) for field in fields(thing)}}
-    if not loose:
-        msg = f"a ledger cannot hold a {name}"
-        raise TypeError(msg)
-    return {_KIND: name}
+    if is_dataclass(thing) and name in _CLASSES:
+        return {_KIND: name, "v": {field.name: encode(getattr(thing, field.name)) for field in fields(thing)}}
+    msg = f"a ledger cannot hold a {name}"
+    raise TypeError(msg)
 
 
-def _container(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
+def _container(thing: Any) -> Any:
     values = [tuple(item) for item in thing.items()] if isinstance(thing, dict) else thing
-    encoded = [encode(one, loose=loose) for one in values]
+    encoded = [encode(one) for one in values]
     return encoded if isinstance(thing, tuple) else {_KIND: type(thing).__name__, "v": encoded}
 
 
-def _number(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
+def _number(thing: Any) -> Any:
     if isinstance(thing, Fraction):
         name = type(thing).__name__
         return {_KIND: name if name in _AMOUNTS else "Fraction", "v": f"{thing.numerator}/{thing.denominator}"}
     if isinstance(thing, np.generic) and thing.dtype.kind in "mM":
-        return _moment(thing, loose)
+        return _moment(thing)
     if isinstance(thing, Decimal):
         return {_KIND: "Decimal", "v": str(thing)}
     plain = thing.item() if isinstance(thing, np.generic) else thing
@@ -101,10 +105,10 @@ def _number(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
     raise TypeError(msg)
 
 
-def _moment(thing: Any, loose: bool) -> Any:  # noqa: FBT001, ARG001  (as all encoders)
+def _moment(thing: Any) -> Any:
     if isinstance(thing, pd.Timestamp):
         plain = thing if thing.tz is None else thing.tz_convert("UTC").tz_localize(None)
-        return {_KIND: "Timestamp", "v": [int(plain.asm8.view("i8")), thing.unit, None if thing.tz is None else str(thing.tz)]}
+        return {_KIND: "Timestamp", "v": [int(plain.asm8.view("i8")), thing.unit, encode(thing.tz)]}
     if isinstance(thing, pd.Timedelta):
         return {_KIND: "Timedelta", "v": [int(thing.asm8.view("i8")), thing.unit]}
     if isinstance(thing, np.generic):
@@ -114,43 +118,61 @@ def _moment(thing: Any, loose: bool) -> Any:  # noqa: FBT001, ARG001  (as all en
     return {_KIND: "datetime" if isinstance(thing, dt.datetime) else "date", "v": thing.isoformat()}
 
 
-def _array_of(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
+def _zone(thing: dt.tzinfo) -> Any:
+    """Return a fixed offset in microseconds, or the name of a zone that is found by it."""
+    offset = thing.utcoffset(None)
+    if offset is not None:
+        return {_KIND: "offset", "v": offset // dt.timedelta(microseconds=1)}
+    found = False
+    with suppress(Exception):  # whatever an unusual zone raises
+        found = str(_named(str(thing))) == str(thing)
+    if not found:
+        msg = "a ledger cannot hold a time zone that has no name"
+        raise TypeError(msg)
+    return {_KIND: "tz", "v": str(thing)}
+
+
+@lru_cache
+def _named(zone: str) -> Any:
+    return pd.Timestamp(0).tz_localize("UTC").tz_convert(zone).tz
+
+
+def _array_of(thing: Any) -> Any:
     if thing.dtype.kind in "biufmM":
         data = base64.b64encode(np.ascontiguousarray(thing).astype(thing.dtype.newbyteorder("<")).tobytes()).decode()
         return {_KIND: "array", "dtype": str(thing.dtype), "shape": list(thing.shape), "v": data}
-    return {_KIND: "objects", "shape": list(thing.shape), "v": [encode(one, loose=loose) for one in thing.ravel().tolist()]}
+    return {_KIND: "objects", "shape": list(thing.shape), "v": [encode(one) for one in thing.ravel().tolist()]}
 
 
-def _index_of(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
-    name = encode(thing.name, loose=loose)
+def _index_of(thing: Any) -> Any:
+    name = encode(thing.name)
     if isinstance(thing, pd.IntervalIndex):
         return {_KIND: "IntervalIndex", "v": [encode(thing.left), encode(thing.right), thing.closed], "name": name}
     if isinstance(thing, pd.DatetimeIndex):
         plain = thing if thing.tz is None else thing.tz_convert("UTC").tz_localize(None)
-        zone = None if thing.tz is None else str(thing.tz)
-        return {_KIND: "DatetimeIndex", "v": encode(plain.to_numpy()), "tz": zone, "freq": thing.freqstr, "name": name}
+        return {_KIND: "DatetimeIndex", "v": encode(plain.to_numpy()), "tz": encode(thing.tz), "freq": thing.freqstr, "name": name}
     if isinstance(thing, pd.RangeIndex):
         return {_KIND: "RangeIndex", "v": [thing.start, thing.stop, thing.step], "name": name}
     values = thing.to_numpy() if isinstance(thing.dtype, np.dtype) else np.array([*thing.tolist(), None], dtype=object)[:-1]
-    return {_KIND: "Index", "v": encode(values, loose=loose), "dtype": str(thing.dtype), "name": name}
+    return {_KIND: "Index", "v": encode(values), "dtype": str(thing.dtype), "name": name}
 
 
-def _multi_index_of(thing: Any, loose: bool) -> Any:  # noqa: FBT001  (as all encoders)
+def _multi_index_of(thing: Any) -> Any:
     codes = [encode(np.asarray(one)) for one in thing.codes]
-    names = [encode(name, loose=loose) for name in thing.names]
-    return {_KIND: "MultiIndex", "v": [encode(level, loose=loose) for level in thing.levels], "codes": codes, "names": names}
+    names = [encode(name) for name in thing.names]
+    return {_KIND: "MultiIndex", "v": [encode(level) for level in thing.levels], "codes": codes, "names": names}
 
 
-_ENCODERS: tuple[tuple[Any, Callable[[Any, bool], Any]], ...] = (
+_ENCODERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((Fraction, int, float, str, Decimal, np.generic), _number),
     ((dt.date, dt.timedelta), _moment),
     ((tuple, list, dict, frozenset), _container),
     (np.ndarray, _array_of),
     (pd.MultiIndex, _multi_index_of),
     (pd.Index, _index_of),
-    (pd.api.extensions.ExtensionArray, lambda thing, loose: {_KIND: "extension", "v": encode(pd.Index(thing), loose=loose)}),
-    (pd.Interval, lambda thing, _: {_KIND: "Interval", "v": [encode(thing.left), encode(thing.right), thing.closed]}),
-    (dt.tzinfo, lambda thing, _: {_KIND: "tz", "v": str(thing)}),
+    (pd.api.extensions.ExtensionArray, lambda thing: {_KIND: "extension", "v": encode(pd.Index(thing))}),
+    (pd.Interval, lambda thing: {_KIND: "Interval", "v": [encode(thing.left), encode(thing.right), thing.closed]}),
+    (dt.tzinfo, _zone),
 )
 
 
@@ -188,15 +210,17 @@ def _objects(data: Any) -> Any:
     return flat.reshape(data["shape"])
 
 
-def _timestamp(value: int, unit: str, zone: str | None) -> pd.Timestamp:
+def _timestamp(value: int, unit: str, zone: Any) -> pd.Timestamp:
     plain = pd.Timestamp(np.datetime64(value, unit))  # type: ignore[call-overload]
-    return plain if zone is None else plain.tz_localize("UTC").tz_convert(zone)
+    return plain if zone is None else plain.tz_localize("UTC").tz_convert(decode(zone))
 
 
 def _datetimes(data: Any) -> pd.DatetimeIndex:
     plain = pd.DatetimeIndex(decode(data["v"]), name=decode(data["name"]))
-    found = plain if data["tz"] is None else plain.tz_localize("UTC").tz_convert(data["tz"])
-    return found if data["freq"] is None else pd.DatetimeIndex(found, freq=data["freq"])
+    found = plain if data["tz"] is None else plain.tz_localize("UTC").tz_convert(decode(data["tz"]))
+    with suppress(ValueError):  # a frequency that this pandas does not have, or counts otherwise
+        found = found if data["freq"] is None else pd.DatetimeIndex(found, freq=data["freq"])
+    return found
 
 
 def _multi_index(data: Any) -> pd.MultiIndex:
@@ -208,7 +232,7 @@ def _index(data: Any) -> Any:
     values, name = decode(data["v"]), decode(data["name"])
     try:
         return pd.Index(values, dtype=data["dtype"], name=name, tupleize_cols=False)
-    except TypeError:  # a dtype that this pandas does not have
+    except (TypeError, ImportError):  # a dtype that this pandas does not have
         return pd.Index(values, dtype=object, name=name, tupleize_cols=False)
 
 
@@ -224,7 +248,10 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "timedelta": lambda data: dt.timedelta(*data["v"]),
     "datetime": lambda data: dt.datetime.fromisoformat(data["v"]),
     "date": lambda data: dt.date.fromisoformat(data["v"]),
-    "tz": lambda data: _timestamp(0, "s", data["v"]).tz,
+    "NaT": lambda _: pd.NaT,
+    "NA": lambda _: pd.NA,
+    "offset": lambda data: dt.timezone(dt.timedelta(microseconds=data["v"])),
+    "tz": lambda data: _named(data["v"]),
     "Interval": lambda data: pd.Interval(decode(data["v"][0]), decode(data["v"][1]), closed=data["v"][2]),
     "array": _array,
     "objects": _objects,

@@ -99,6 +99,15 @@ class Domain:
             return Fraction(self.grid.first), Fraction(self.grid.last)
         return Fraction(self.grid.lower), Fraction(self.grid.upper)
 
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked: the column and its bounds, whatever its unit."""
+        low, high = self.ends()
+        if self.kind.name == "datetime":
+            return self.column, timestamp(int(low), self.kind), timestamp(int(high), self.kind)
+        if self.kind.name == "timedelta":
+            return self.column, _timedelta(int(low), self.kind.unit), _timedelta(int(high), self.kind.unit)
+        return self.column, low, high
+
     def decode_share(self, share: float) -> Any:
         """Turn a height between the bounds, from 0 to 1, into the column's type: float, Timestamp or Timedelta."""
         if self.kind.name in {"datetime", "timedelta"}:

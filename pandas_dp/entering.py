@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas_dp.domain import ColumnFacts
     from pandas_dp.session import Session
 
-__all__ = ["checked_name", "enter"]
+__all__ = ["checked_name", "enter", "frame_name"]
 
 _ENFORCE = ("raise", "clamp")
 _DERIVED = ("follow", "refuse")
@@ -45,7 +45,7 @@ def enter(
     if (unit is None) != (max_rows is None):
         raise ParameterError.unit_and_rows()
     rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
-    label = checked_name(name) or session.name or "protected"
+    label = frame_name(name, session)
     session.accountant.check_open()
     facts: dict[Hashable, ColumnFacts] = {}
     if schema is not None:
@@ -57,6 +57,11 @@ def enter(
 
         session.declare(label, declared_of(facts, unit=unit, max_rows=max_rows, enforce=enforce, derived=derived))
     return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
+
+
+def frame_name(name: str | None, session: Session) -> str:
+    """Return what a frame is called in handles and the ledger."""
+    return checked_name(name) or session.name or "protected"
 
 
 def checked_name(name: object) -> str | None:

@@ -12,11 +12,12 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
+from pandas_dp.amounts import as_delta
 from pandas_dp.bounds import exact_value
 from pandas_dp.errors import BoundsError, KeysError
 from pandas_dp.kinds import Kind, kind_of
@@ -53,6 +54,10 @@ class KeyList:
     wanted: tuple[Any, ...]
     other: Hashable | None = None
 
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked."""
+        return self.column, self.values, self.other
+
     @property
     def labels(self) -> list[Any]:
         """The labels of the groups."""
@@ -80,6 +85,12 @@ class Bins:
     edges: Any
     right: bool
 
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked: the edges, whatever the column's unit."""
+        dates = isinstance(self.index, pd.DatetimeIndex)
+        edges = self.edges.astype(f"datetime64[{cast('Any', self.index).unit}]") if dates else self.edges
+        return self.column, edges, self.right, self.index
+
     @property
     def labels(self) -> list[Any]:
         """The labels of the groups."""
@@ -103,6 +114,10 @@ class KeySet:
     parts: tuple[KeyList | Bins, ...]
     index: pd.Index[Any]
     chosen: Any = None
+
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked."""
+        return self.parts, self.chosen
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
@@ -131,6 +146,10 @@ class PrivateKeys:
     columns: tuple[Hashable, ...]
     dtypes: tuple[Any, ...]
     delta: object
+
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked."""
+        return self.columns, None if self.delta is None else as_delta(self.delta)
 
 
 def private_keys(frame: PublicFrame, by: Any, other: Hashable | None, delta: object) -> PrivateKeys:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.amounts import as_epsilon, as_rho
-from pandas_dp.codec import fingerprint
 from pandas_dp.errors import LabelError, ParameterError, ParameterTypeError
+from pandas_dp.meaning import digest_of, plain_text
 
 if TYPE_CHECKING:
     from pandas_dp.plans import Price
@@ -49,13 +49,15 @@ def label_of(label: object, query: Query, price: Price, protected: Protected, vi
         raise ParameterTypeError.wrong_kind("label", "a string, or True for a tracked view", type(label))
     if not text.strip() or len(text) > _LONGEST:
         raise ParameterError.number("label", f"a text of 1 to {_LONGEST} characters that says what is asked")
-    roster = protected.roster
+    roster, name = protected.roster, protected.handle.rsplit("#", 1)[0]
+    protected.session.check_names(name)
+    each = None if query.one_each is None else query.one_each.column
     asked = {
-        "frame": protected.handle.rsplit("#", 1)[0],
-        "unit": "row" if roster.unit is None else f"{roster.unit!r}, max_rows={roster.max_rows}",
+        "frame": name,
+        "unit": "row" if roster.unit is None else f"{plain_text(roster.unit)}, max_rows={int(roster.max_rows)}",
         "query": query.text,
         "price": _price(price),
-        "bounds and keys": fingerprint((query.parts, query.keys, query.distinct, query.one_each, query.labels, query.functions)),
+        "bounds and keys": digest_of((query.parts, query.keys, query.labels, query.functions, query.distinct, each, query.max_groups)),
     }
     return text, asked
 
@@ -66,22 +68,22 @@ def _price(price: Price) -> str:
         "epsilon": None if price.epsilon is None else str(as_epsilon(price.epsilon)),
         "rho": None if price.rho is None else str(as_rho(price.rho)),
         "mechanism": price.mechanism,
-        "within": None if price.within is None else f"{price.within!r} at {price.level:g}",
-        "rows": price.rows,
+        "within": None if price.within is None else f"{plain_text(price.within)} at {float(price.level)!r}",
+        "rows": None if price.rows is None else plain_text(price.rows),
     }
     return ", ".join(f"{name}={value}" for name, value in named.items() if value is not None) or "the equal share"
 
 
 def declared_of(facts: Any, **parameters: object) -> dict[str, str]:
     """Return what is declared of a frame, as texts that can be recorded and compared."""
-    columns = {f"column {name!r}": _facts(one) for name, one in facts.items()}
-    return {**{name: repr(value) for name, value in parameters.items() if value is not None}, **columns}
+    columns = {f"column {plain_text(name)}": _facts(one) for name, one in facts.items()}
+    return {**{name: plain_text(value) for name, value in parameters.items() if value is not None}, **columns}
 
 
 def _facts(facts: Any) -> str:
-    parts = [] if facts.bounds is None else [f"bounds ({facts.bounds[0]}, {facts.bounds[1]})"]
+    parts = [] if facts.bounds is None else [f"bounds ({plain_text(facts.bounds[0])}, {plain_text(facts.bounds[1])})"]
     if facts.keys is not None:
-        few = facts.keys[:_FEW]
-        more = "" if len(facts.keys) == len(few) else f", ... {len(facts.keys)} in all [{fingerprint(facts.keys)}]"
-        parts.append(f"keys {', '.join(map(str, few))}{more}")
+        few = [plain_text(key) for key in facts.keys[:_FEW]]
+        more = f", ... {len(facts.keys)} in all" if len(facts.keys) > len(few) else ""
+        parts.append(f"keys {', '.join(few)}{more} [{digest_of(facts.keys)}]")
     return "; ".join([*parts, "nullable" if facts.nullable else "not nullable"])

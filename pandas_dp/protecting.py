@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry
@@ -62,35 +61,52 @@ def protect(
         "ledger": None if ledger is None else _path(ledger),
     }
     checked_name(name)
-    with nullcontext() if ledger is None else lock.FILES, lock.LOCK:
-        opened, before = registry.named_sessions.get(name or "", (None, parameters))
-        # What is in a file is compared with the file: its budget may have been amended.
-        compared = ["ledger"] if ledger is not None else parameters
-        differences = []
-        if opened is not None:
-            differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
-        if differences:
-            raise SessionConflict.differs(str(name), differences)
-        if ledger is not None:
-            opened = _kept(Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger)))
-        elif opened is None:
-            opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries)
-        else:
-            opened.accountant.check_open()
-        protected = enter(opened, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
-        if name is not None:
-            # Only now: a protect() that failed has not taken the name.
-            registry.named_sessions.setdefault(name, (opened, parameters))
+    under = {"schema": schema, "unit": unit, "max_rows": max_rows, "name": name, "enforce": enforce, "derived": derived}
+    if ledger is not None:
+        # What is in the file is compared with the file: its budget may have been amended.
+        _check_name(name, parameters, ["ledger"])
+        registry.refuse_vanished(str(parameters["ledger"]))
+        opened = _kept(Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger)))
+        protected = enter(opened, frame, **cast("Any", under))
+        with lock.LOCK:
+            _check_name(name, parameters, ["ledger"])
+            _take_name(name, opened, parameters)
+        return protected
+    with lock.LOCK:
+        known = _check_name(name, parameters, list(parameters))
+        if known is not None:
+            known.accountant.check_open()
+        opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries) if known is None else known
+        protected = enter(opened, frame, **cast("Any", under))
+        # Only now: a protect() that failed has not taken the name.
+        _take_name(name, opened, parameters)
     return protected
+
+
+def _check_name(name: str | None, parameters: dict[str, object], compared: list[str]) -> Session | None:
+    """Return the session of a name in this process, or raise if it has other parameters."""
+    opened, before = registry.named_sessions.get(name or "", (None, parameters))
+    if opened is None:
+        return None
+    differences = [_difference(key, before[key], parameters[key]) for key in compared if before[key] != parameters[key]]
+    if differences:
+        raise SessionConflict.differs(str(name), differences)
+    return opened
+
+
+def _take_name(name: str | None, opened: Session, parameters: dict[str, object]) -> None:
+    if name is not None:
+        registry.named_sessions.setdefault(name, (opened, parameters))
 
 
 def _kept(opened: Session) -> Session:
     """Return the session by which this process has the file open already, so that a cell that runs again makes no second copy of the row labels."""
     path = str(opened.accountant.path)
-    before = registry.kept_sessions.get(path)
-    if before is None or not before.accountant.same_file(opened.accountant):
-        registry.kept_sessions[path] = before = opened
-    return before
+    with lock.LOCK:
+        before = registry.kept_sessions.get(path)
+        if before is None or not before.accountant.same_file(opened.accountant):
+            registry.kept_sessions[path] = before = opened
+        return before
 
 
 def _path(ledger: object) -> str:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.engines import Groups
     from pandas_dp.keys import KeySet
-    from pandas_dp.plans import Plan, Price, Showing
+    from pandas_dp.plans import ColumnPart, Plan, Price, Showing
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
     from pandas_dp.statistics.readings import Moments, OrderChoice, Query
@@ -117,7 +117,7 @@ def released(
     plan = plan_of(query, session, price, roster, session.last_count)
     parts = plan.parts
     private = is_private()
-    session.check_recordable((query.labels, query.name, getattr(query.keys, "index", None)))
+    session.check_recordable(lambda: _public(query, parts))
     entry = session.charge(
         plan.cost,
         frame=protected.handle,
@@ -134,7 +134,7 @@ def released(
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
         estimates, index = _measure(source, query, plan, selection)
-        release = Release(
+        made = Release(
             entry.number,
             query.text,
             protected.handle,
@@ -148,12 +148,19 @@ def released(
             query.square,
             query.name,
         )
-        release = release if read is None else read(release)
-        value = release.value
+        made = made if read is None else read(made)
+        value = made.value
+        release = made
     if release is None:
         raise ComputationFailed.after_charge(query.text)
     session.record(release)
     return release, value
+
+
+def _public(query: Query, parts: list[ColumnPart]) -> tuple[Any, ...]:
+    """Return what an answer holds of names, keys and time zones."""
+    domains = [getattr(reading, "domain", None) for part in parts for reading in part.readings]
+    return query.labels, query.name, getattr(query.keys, "index", None), domains
 
 
 def _labelled(source: Any, query: Query, price: Price, protected: Protected) -> tuple[str | None, dict[str, str] | None]:
@@ -302,8 +309,13 @@ def _people(frame: Any, selection: Selection, counted: NDArray[np.bool_] | None)
 
 
 def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
-    """Add noise to totals in integers, of Python's kind where the sum might not fit."""
-    largest = int(np.abs(exact).max(initial=0)) + int(np.abs(noise).max(initial=0))
-    kind = np.int64 if largest < _WIDE else np.object_
+    """Add noise to totals in integers: int64 where every noisy total fits, else Python's, so that the kind tells nothing but the noisy totals."""
+    sure = _reach(exact) + _reach(noise) < _WIDE
+    kind = np.int64 if sure else np.object_
     total: NDArray[Any] = exact.astype(kind) + noise.astype(kind)
-    return total
+    return total if sure or _reach(total) >= _WIDE else total.astype(np.int64)
+
+
+def _reach(totals: NDArray[Any]) -> int:
+    """Return how far from zero any is: in Python's integers, which have room for the negative end of int64."""
+    return max(int(totals.max(initial=0)), -int(totals.min(initial=0)))

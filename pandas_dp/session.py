@@ -18,7 +18,7 @@ from pandas_dp.accounting.blocks import Answered
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.amounts import Epsilon, checked_count
 from pandas_dp.completion import Listed
-from pandas_dp.entering import checked_name, enter
+from pandas_dp.entering import checked_name, enter, frame_name
 from pandas_dp.errors import (
     LabelError,
     LargeBudgetWarning,
@@ -31,7 +31,7 @@ from pandas_dp.errors import (
 from pandas_dp.spending import Spending
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
     from os import PathLike
 
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ class Session(Listed, Spending):
     """
 
     _internal = frozenset(
-        {"accountant", "charge", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded"}
+        {"accountant", "charge", "check_names", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded"}
     )  # what other modules call
 
     def __init__(
@@ -111,6 +111,7 @@ class Session(Listed, Spending):
     def _start(self, account: Account, name: str | None, queries: int | None) -> None:
         self._accountant, self._name, self._queries = account, name, queries
         self._releases: dict[int, Release] = {}
+        self._unnamed = 0  # frames that protect() was given without a name
         budget = account.budget
         if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
             warnings.warn(
@@ -154,12 +155,11 @@ class Session(Listed, Spending):
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """All answers so far, oldest first, with those that other processes recorded in the ledger file; reading them is free."""
-        answers = self._accountant.answers
-        for number, body in answers.items():
-            if number not in self._releases:
-                self._releases[number] = self._decoded(body)
-        return tuple(self._releases[number] for number in answers)
+        """All answers so far, oldest first, with those that other processes recorded in the ledger file; reading them is free.
+
+        Answers that another version of pandas_dp recorded and this one cannot read are left out.
+        """
+        return tuple(release for number, body in self._accountant.answers.items() if (release := self._found(number, body)) is not None)
 
     @property
     def ledger(self) -> pd.DataFrame:
@@ -189,7 +189,8 @@ class Session(Listed, Spending):
         Returns
         -------
         NoisyInt, NoisyFloat, Timestamp, Timedelta, Series or DataFrame
-            What the query returned.
+            What was released: what the query returned, or, where that was made of it (``value_counts``, ``crosstab``, ``mode``, ``bounds``), the noisy counts.
+            The query itself, asked again under its label, returns what it returned.
 
         Raises
         ------
@@ -215,6 +216,7 @@ class Session(Listed, Spending):
     ) -> DPFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
+        self._unnamed += name is None
         protected = enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
         return cast("DPFrame", protected)
 
@@ -266,22 +268,22 @@ class Session(Listed, Spending):
                 return max(1, int(release.estimates[0].value))
         return None
 
+    def check_names(self, frame: str) -> None:
+        """Raise ``LabelError`` if the name of a frame may be that of another: how often ``protect()`` was called tells, and no data."""
+        if self._unnamed > 1 and frame == frame_name(None, self):
+            raise LabelError.unnamed()
+
     @property
     def accountant(self) -> Account:
         """The account; for ``release.py`` alone."""
         return self._accountant
 
-    def check_recordable(self, parts: object) -> None:
-        """Raise ``ParameterTypeError`` if the ledger file could not hold names or keys of an answer."""
+    def check_recordable(self, public: Callable[[], object]) -> None:
+        """Raise ``ParameterTypeError`` if the ledger file could not hold names, keys or time zones of an answer."""
         if self._accountant.path is not None:
-            from pandas_dp.codec import encode  # noqa: PLC0415  (loaded for those who use it)
+            from pandas_dp.codec import fits  # noqa: PLC0415  (loaded for those who use it)
 
-            fits = True
-            try:
-                encode(parts)
-            except TypeError:
-                fits = False
-            if not fits:
+            if not fits(public()):
                 raise ParameterTypeError.unrecordable()
 
     def charge(self, cost: Cost, *, label: str | None = None, asked: Mapping[str, str] | None = None, **details: Any) -> Entry | Release:
@@ -321,19 +323,22 @@ class Session(Listed, Spending):
             raise SessionConflict.redeclared(str(path), name, differences)
 
     def _release(self, number: int) -> Release:
-        if number not in self._releases:
-            self._releases[number] = self._decoded(self._accountant.answers[number])
-        return self._releases[number]
-
-    def _decoded(self, body: Any) -> Release:
-        from pandas_dp.codec import decode  # noqa: PLC0415  (as above)
-
-        release: Release | None = None
-        with suppress(Exception):
-            release = decode(body)
+        release = self._found(number, self._accountant.answers[number])
         if release is None:
             raise LedgerError.other_version(str(self._accountant.path))
         return release
+
+    def _found(self, number: int, body: Any) -> Release | None:
+        """Return an answer, read from the file if it is not known here; None if it cannot be read."""
+        if number not in self._releases and body is not None:
+            from pandas_dp.codec import decode  # noqa: PLC0415  (loaded for those who use it)
+            from pandas_dp.results import Release  # noqa: PLC0415  (as above)
+
+            with suppress(Exception):
+                read = decode(body)
+                if isinstance(read, Release) and read.number == number and read.value is not None:
+                    self._releases[number] = read
+        return self._releases.get(number)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-__all__ = ["folder", "frame", "small"]
+__all__ = ["folder", "frame", "small", "unprivileged"]
 
 
 @pytest.fixture
@@ -33,3 +35,39 @@ def small(path, **options):
     protected.dp.mean("x", bounds=(0, 40), epsilon=0.1, label="mean x")
     protected.dp.groupby("ward", keys=["north", "south"]).size(epsilon=0.1, label="sizes")
     return protected
+
+
+UNPRIVILEGED = """
+import os, shutil, sys, warnings
+import pandas as pd, pandas_dp
+from pandas_dp.__main__ import main
+
+def charge(path):
+    df = pandas_dp.Session.open(path).protect(pd.DataFrame({"x": range(4)}), name="other")
+    df.dp.count(epsilon=0.1)
+    return 0
+
+def audit(path):
+    return main(["ledger", path, "--verify"])
+
+act = {"charge": charge, "audit": audit}[sys.argv[1]]
+copy = sys.argv[2] + ".copy"
+shutil.copy(sys.argv[2], copy)
+act(copy)  # so that all modules are loaded, which another user may not be able to read
+os.unlink(copy)
+os.chmod(sys.argv[2], 0o444)
+os.chmod(os.path.dirname(sys.argv[2]), 0o555)
+if os.geteuid() == 0:
+    os.setgid(65534); os.setuid(65534)
+sys.exit(act(sys.argv[2]))
+"""
+
+
+def unprivileged(act, path):
+    """Act as a user who may only read the file and its folder."""
+    content = path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", UNPRIVILEGED, act, path], capture_output=True, text=True, check=False)
+    path.parent.chmod(0o755)
+    path.chmod(0o644)
+    assert path.read_bytes() == content
+    return done

@@ -15,6 +15,7 @@ from support import certified_loss, protect, silent_noise
 import pandas_dp
 from pandas_dp import KeysError
 from pandas_dp.datasets import Visits, visits
+from pandas_dp.release import _add
 
 BIG = 100_000
 
@@ -445,3 +446,21 @@ def test_silent_noise_sees_groups(monkeypatch):
     with silent_noise(monkeypatch) as seen:
         wards().dp.count(epsilon=1)
     assert seen[0][0] == [20_000]
+
+
+def test_the_kind_of_a_noisy_total():
+    """How totals are held depends on the noisy totals alone: equal ones are held alike, whatever totals and noise they are the sums of.
+
+    Enumerated around the places where integers stop fitting.  An array of another kind would be seen in what a release holds and a ledger records.
+    """
+    near = [0, 1, 2**61, 2**62 - 2, 2**62 - 1, 2**62, 2**62 + 1, 2**63 - 1, 2**63, 2**64]
+    values = sorted({sign * number for number in near for sign in (1, -1)})
+    kinds = {}
+    for exact, noise in itertools.product(values, repeat=2):
+        fits = -(2**63) <= exact < 2**63
+        for held in [np.array([exact], dtype=object), *([np.array([exact])] if fits else [])]:
+            total = _add(held, np.array([noise], dtype=object))
+            assert total.tolist() == [exact + noise]
+            kinds.setdefault(exact + noise, set()).add(total.dtype)
+    assert all(len(found) == 1 for found in kinds.values())
+    assert {total for total, found in kinds.items() if found == {np.dtype(np.int64)}} == {total for total in kinds if abs(total) < 2**62}

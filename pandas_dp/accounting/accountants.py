@@ -91,10 +91,6 @@ class ApproximateAccountant(Accountant[Epsilon]):
 
     unit = Epsilon
 
-    def __init__(self, budget: Epsilon, delta: Delta) -> None:
-        super().__init__(budget, delta)
-        self._known: Fraction | None = None
-
     def _spent(self) -> Epsilon:
         """Return the smaller of what both accounts say: the sum of all ε if all were pure, and the ε at the conversion's half of δ, rounded up."""
         from pandas_dp.composition import zcdp_to_approx  # noqa: PLC0415  (for those who have such a budget)

@@ -1,31 +1,37 @@
 """Ledger files: an append-only chain of records in SQLite.
 
-The only module that opens one.  What it returns has been checked, and what it has appended is on the disk, in the main file and not only in SQLite's log, before it returns.
-A connection is opened for one transaction and closed again, under ``lock.FILES``: none is ever carried over a fork, nor left to hold the file.  Nothing
-here may begin a file anew where one was.
+The only module that opens one.  What it returns has been checked; what it has appended is on the disk, in the main file and not only in SQLite's log, before it returns.
+A connection is opened for one transaction, has the file alone while it writes, and is closed again, under ``lock.FILES``: none is carried over a fork, and waiting for another process is done
+without one.  Nothing here may begin a file anew where one was.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
+import tempfile
+import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.holders import holder_of
 from pandas_dp.accounting.records import START, Mark, Record, seal, text_of
-from pandas_dp.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
+from pandas_dp.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable, SessionConflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 __all__ = ["LedgerFile"]
 
+Found = TypeVar("Found")
+
 WAIT = 30.0  # seconds for another process to let go
-_MAGIC = b"SQLite format 3\x00"
+_PAUSES = (0.001, 0.05)  # between attempts, the shortest and the longest
+_LOOKS = 20  # at a file that others change, by who cannot lock it
 _APPLICATION = 0x64704C67  # "dpLg"
 _FORMAT = 1
 _TABLES = (
@@ -49,6 +55,7 @@ class LedgerFile:
         self.path = path
         self.writable = writable
         self.identity = _identity(path)
+        self._acting = False
 
     @classmethod
     def create(cls, path: Path, records: Sequence[Record]) -> LedgerFile | None:
@@ -60,36 +67,29 @@ class LedgerFile:
         """
         if not path.parent.is_dir() or path.is_dir():
             raise LedgerError.elsewhere(str(path))
-        draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-        with lock.FILES:
+        with lock.FILES, _translated(path):
+            handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+            os.close(handle)
+            draft = Path(name)
             try:
-                for end in ("", "-wal", "-shm", "-journal"):  # of a process of the same number that was killed
-                    draft.with_name(draft.name + end).unlink(missing_ok=True)
-                with _translated(path):
-                    connection = sqlite3.connect(draft, isolation_level=None)
-                    try:
-                        _begin(connection, records)
-                    finally:
-                        connection.close()
-                with draft.open("rb") as written:
-                    os.fsync(written.fileno())
+                connection = sqlite3.connect(draft, isolation_level=None)
+                try:
+                    _begin(connection, records)
+                finally:
+                    connection.close()
+                draft.chmod(0o666 & ~_umask())
+                _synchronise(draft)
                 # A log without its file belongs to one that was there: SQLite would play it into the new one.
                 if any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal")) and not path.exists():
                     raise LedgerError.leftover(str(path))
                 os.link(draft, path)
             except FileExistsError:
                 return None
-            except OSError as error:
-                raise _of_system(error, path) from None
             finally:
-                with suppress(OSError):
-                    draft.unlink()
+                for end in ("", "-wal", "-shm", "-journal"):
+                    draft.with_name(draft.name + end).unlink(missing_ok=True)
             with suppress(OSError):  # where folders cannot be opened
-                folder = os.open(path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
+                _synchronise(path.parent)
         return cls(path)
 
     def read(self) -> tuple[list[Record], Mark]:
@@ -102,67 +102,160 @@ class LedgerFile:
         LedgerError
             If it is missing, no ledger, or cannot be opened.
         """
-        with self._connected() as connection:
+
+        def whole(connection: sqlite3.Connection) -> tuple[list[Record], Mark]:
             connection.execute("BEGIN")
             _check_form(connection, self.path)
             return _news(connection, START, self.path)
 
-    def news(self, mark: Mark) -> tuple[list[Record], Mark]:
-        """Return what was appended since a mark."""
-        with self._connected() as connection:
-            connection.execute("BEGIN")
-            return _news(connection, mark, self.path)
+        if self.writable or not _unlockable(self.path):
+            return self._patiently(whole)
+        for _ in range(_LOOKS):
+            before = _looked(self.path)
+            try:
+                found = self._patiently(whole)
+            except LedgerDamaged:
+                if _looked(self.path) == before:
+                    raise
+            else:
+                if _looked(self.path) == before:
+                    return found
+            time.sleep(_PAUSES[1])
+        raise LedgerBusy.held(str(self.path), "processes that write it, and this user cannot lock it", _LOOKS * _PAUSES[1])
 
-    def append(self, mark: Mark, take: Callable[[list[Record], Mark], None], build: Callable[[], Sequence[Record]]) -> None:
+    def news(self, mark: Callable[[], Mark], take: Callable[[list[Record], Mark], None]) -> None:
+        """Hand over what was appended since a mark, which is asked for when the file is open."""
+
+        def after(connection: sqlite3.Connection) -> None:
+            connection.execute("BEGIN")
+            take(*_news(connection, mark(), self.path))
+
+        self._patiently(after)
+
+    def append(self, mark: Callable[[], Mark], take: Callable[[list[Record], Mark], None], build: Callable[[], Sequence[Record]]) -> None:
         """Append records in one transaction.
 
         Parameters
         ----------
-        mark : Mark
-            How far the caller has read.
+        mark : callable
+            Returns how far the caller has read.
         take : callable
             Is given what others appended since, and afterwards, when it is on the disk, what was appended here; each time with the new mark.
         build : callable
             Returns the records, or raises if there are none to be appended after all.
+
+        Raises
+        ------
+        LedgerBusy
+            If others hold the file for longer than ``WAIT``.
+        LedgerUnwritable
+            If the disk is full, failing or read-only.
         """
-        with self._connected() as connection:
+
+        def appended(connection: sqlite3.Connection) -> None:
+            # Alone, so that no other connection moves the log meanwhile, and none keeps it from being moved into the main file.
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE").fetchall()
             connection.execute("BEGIN IMMEDIATE")
-            news, mark = _news(connection, mark, self.path)
-            take(news, mark)
-            records = build()
-            mark = _add(connection, mark, records)
-            connection.execute("COMMIT")
-            with suppress(sqlite3.Error):
-                # From here on a damaged log cannot take the records back.  If it fails, they are on the disk in the log.
+            news, reached = _news(connection, mark(), self.path)
+            take(news, reached)
+            records = list(build())
+            reached = _add(connection, reached, records)
+            _commit(connection, self.path)
+            with suppress(sqlite3.Error):  # if it fails, they are on the disk in the log
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            take(list(records), mark)
+            take(records, reached)
+
+        self._patiently(appended)
+
+    def _patiently(self, act: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Act on a connection as soon as nobody else holds the file."""
+        start, pause = time.monotonic(), _PAUSES[0]
+        while True:
+            with lock.FILES:
+                if self._acting:  # by this thread, that holds the lock: a signal's handler asks
+                    raise SessionConflict.interrupted()
+                self._acting = True
+                try:
+                    with self._connected() as connection:
+                        return act(connection)
+                except _Held:
+                    waited = time.monotonic() - start
+                    holder = holder_of(self.path) if waited >= WAIT else None
+                finally:
+                    self._acting = False
+            if holder is not None:
+                raise LedgerBusy.held(str(self.path), holder, WAIT)
+            time.sleep(pause)
+            pause = min(2 * pause, _PAUSES[1])
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        with lock.FILES, _translated(self.path):
+        with _translated(self.path):
             if _here(self.path) != self.identity:
                 raise LedgerError.vanished(str(self.path))
-            _check_magic(self.path)
+            if not self.path.stat().st_size:
+                raise LedgerDamaged.found(str(self.path), "it is empty: it was truncated")
             connection = _connect(self.path, writable=self.writable)
             try:
+                _prepare(connection, writable=self.writable)
                 yield connection
             finally:
                 connection.close()  # rolls back what was not committed
 
 
+class _Held(Exception):
+    """Another connection holds the file."""
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _synchronise(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _commit(connection: sqlite3.Connection, path: Path) -> None:
+    failed = False
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        failed = True
+    if failed:
+        raise LedgerUnwritable.uncertain(str(path))
+
+
+def _unlockable(path: Path) -> bool:
+    """Whether this user may read the file, and not lock it: as one that nobody changes, then."""
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return not writable and not path.with_name(path.name + "-shm").exists()
+
+
+def _looked(path: Path) -> tuple[Any, ...]:
+    """Return what changes when somebody writes the file."""
+    log = path.with_name(path.name + "-wal")
+    return tuple((one.st_size, one.st_mtime_ns) for one in (each.stat() for each in (path, log) if each.exists()))
+
+
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     mode = "mode=rw"
     if not writable and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        # Who may not write cannot lock: with an empty log, the file is read as one that nobody changes.
-        log = path.with_name(path.name + "-wal")
-        mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=WAIT)
+        mode = "mode=ro&immutable=1" if _unlockable(path) else "mode=ro"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=0)
+
+
+def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
     connection.text_factory = bytes
     for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
         connection.execute(f"PRAGMA {pragma}")
     if not writable:
         connection.execute("PRAGMA query_only=ON")
-    return connection
 
 
 def _begin(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
@@ -196,9 +289,9 @@ def _news(connection: sqlite3.Connection, mark: Mark, path: Path) -> tuple[list[
     if head.number < mark.number:
         raise LedgerDamaged.found(str(path), f"it has {head.number} records, and had {mark.number}: it is an older copy, or was cut")
     found: list[Record] = []
-    for number, kind, text, digest in connection.execute(
-        "SELECT number, kind, body, digest FROM records WHERE number > ? ORDER BY number", (mark.number,)
-    ):
+    # At once: a cursor that an exception keeps alive would keep the connection, and its locks, after it was closed.
+    rows = connection.execute("SELECT number, kind, body, digest FROM records WHERE number > ? ORDER BY number", (mark.number,)).fetchall()
+    for number, kind, text, digest in rows:
         if (type(kind), type(text), type(digest)) != (bytes, bytes, bytes) or number != mark.number + 1:
             raise LedgerDamaged.found(str(path), f"record {mark.number + 1} is missing or torn")
         mark = _checked(mark, kind, text, digest, path)
@@ -221,7 +314,7 @@ def _check_form(connection: sqlite3.Connection, path: Path) -> None:
     """Check that this is a ledger, and whole as SQLite sees it."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = tuple(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY name"))
+    tables = tuple(row[0] for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall())
     expected = tuple(table.encode() for table in _TABLES)
     if application != _APPLICATION:
         raise LedgerDamaged.found(str(path), "its mark was changed") if tables == expected else LedgerError.foreign(str(path))
@@ -231,15 +324,6 @@ def _check_form(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerDamaged.found(str(path), "its tables are not those of a ledger")
     if connection.execute("PRAGMA integrity_check(1)").fetchall() != [(b"ok",)]:
         raise LedgerDamaged.found(str(path), "its pages do not fit together: it is torn, truncated or overwritten")
-
-
-def _check_magic(path: Path) -> None:
-    with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    if not start:
-        raise LedgerDamaged.found(str(path), "it is empty: it was truncated")
-    if start != _MAGIC:
-        raise LedgerError.foreign(str(path))
 
 
 def _here(path: Path) -> tuple[int, int] | None:
@@ -261,34 +345,49 @@ def _identity(path: Path) -> tuple[int, int]:
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
     """Turn what SQLite and the system raise into errors of ours, none of which quotes what is in the file."""
-    error: LedgerError | None = None
+    error: Exception | None = None
     try:
         yield
     except sqlite3.Error as raised:
         error = _of_sqlite(raised, path)
-    except PermissionError:
-        error = LedgerError.unreadable(str(path))
+    except FileExistsError:
+        raise
     except OSError as raised:
         error = _of_system(raised, path)
-    except (UnicodeDecodeError, json.JSONDecodeError, OverflowError, MemoryError):
+    except (UnicodeDecodeError, json.JSONDecodeError, OverflowError, RecursionError):
         error = LedgerDamaged.found(str(path), "what it holds cannot be read")
     if error is not None:
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # else it would hold this frame, and with it the connection, until garbage is collected
+
+
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_DENIED = {errno.EACCES, errno.EPERM}
 
 
 def _of_system(error: OSError, path: Path) -> LedgerError:
-    return LedgerError.unreadable(str(path)) if isinstance(error, PermissionError) else LedgerUnwritable.full(str(path))
+    if error.errno in _FULL:
+        return LedgerUnwritable.full(str(path))
+    if error.errno in _DENIED:
+        return LedgerError.unreadable(str(path))
+    if error.errno == errno.EROFS:
+        return LedgerUnwritable.read_only(str(path))
+    return LedgerError.elsewhere(str(path))
 
 
-def _of_sqlite(error: sqlite3.Error, path: Path) -> LedgerError:
+def _of_sqlite(error: sqlite3.Error, path: Path) -> Exception:
     code: Any = getattr(error, "sqlite_errorcode", None)
     kind = None if code is None else code & 0xFF
     if kind in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return LedgerBusy.held(str(path), holder_of(path), WAIT)
+        return _Held()
     if kind in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
         return LedgerUnwritable.read_only(str(path))
     if kind in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return LedgerUnwritable.full(str(path))
     if kind == sqlite3.SQLITE_CANTOPEN:
         return LedgerError.unreadable(str(path))
+    if kind == sqlite3.SQLITE_NOTADB:
+        return LedgerError.foreign(str(path))
     return LedgerDamaged.found(str(path), "SQLite cannot make sense of it")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pandas_dp.accounting.files import LedgerFile
 from pandas_dp.accounting.prices import open_account
-from pandas_dp.accounting.records import OPENING, Record, fraction
+from pandas_dp.accounting.records import OPENING, Record
 from pandas_dp.amounts import Rho
-from pandas_dp.errors import LedgerDamaged, ParameterTypeError, SessionConflict
+from pandas_dp.errors import LedgerDamaged, LedgerError, ParameterError, ParameterTypeError, SessionConflict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["as_path", "begin", "check_same", "resume", "terms"]
 
+_TERMS = ("name", "epsilon", "delta", "rho", "queries")
+
 
 def as_path(ledger: object) -> Path:
     """Return the path of a ledger file, absolute and without links, so that one file has one path."""
     if not isinstance(ledger, (str, os.PathLike)) or not isinstance(os.fspath(ledger), str):
         raise ParameterTypeError.wrong_kind("ledger", "the path of a file", type(ledger))
-    return Path(os.fspath(ledger)).expanduser().resolve()
+    path: Path | None = None
+    with suppress(OSError, RuntimeError, ValueError):  # a loop of links, no home, a zero byte
+        path = Path(os.fspath(ledger)).expanduser().resolve()
+    if path is None:
+        raise LedgerError.elsewhere(repr(os.fspath(ledger)))
+    return path
 
 
 def terms(account: Account, name: str | None, queries: int | None) -> dict[str, str | None]:
@@ -79,9 +87,12 @@ def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str
     """Continue the ledger file that is there, with the parameters that are recorded."""
     file = LedgerFile(path, writable=writable)
     records, mark = file.read()
-    opening = records[0].body if records and records[0].kind == OPENING else None
-    if opening is None:
+    found: tuple[Account, dict[str, str | None]] | None = None
+    with suppress(LookupError, TypeError, ValueError, ParameterError):
+        opening = {key: None if records[0].body[key] is None else str(records[0].body[key]) for key in _TERMS}
+        if records[0].kind == OPENING:
+            found = open_account(opening["epsilon"], opening["delta"] or 0, opening["rho"]), opening
+    if found is None:
         raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
-    account = open_account(fraction(opening["epsilon"]), fraction(opening["delta"]) or 0, fraction(opening["rho"]))
-    account.keep_in(file, records, mark)
-    return account, dict(opening)
+    found[0].keep_in(file, records, mark)
+    return found

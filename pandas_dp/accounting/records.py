@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -32,9 +33,10 @@ __all__ = [
     "amended",
     "body_of",
     "entry_of",
-    "fraction",
+    "fraction_of",
     "seal",
     "text_of",
+    "whole_of",
     "written",
 ]
 
@@ -77,9 +79,43 @@ def written(number: Fraction) -> str:
     return f"{number.numerator}/{number.denominator}"
 
 
-def fraction(text: str | None) -> Fraction | None:
-    """Return an exact amount from its text."""
-    return None if text is None else Fraction(text)
+_AMOUNT = re.compile(r"\d{1,4000}/[1-9]\d{0,3999}", re.ASCII)
+
+
+def fraction_of(text: object) -> Fraction:
+    """Return an exact amount, never negative, from its text.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
+        msg = "no amount"
+        raise ValueError(msg)
+    return Fraction(text)
+
+
+def whole_of(value: object, most: int) -> int:
+    """Return a whole number from 1 to ``most``, or raise ``ValueError``."""
+    if type(value) is not int or not 1 <= value <= most:
+        msg = "no number of a record"
+        raise ValueError(msg)
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        msg = "no text"
+        raise TypeError(msg)
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        msg = "neither true nor false"
+        raise TypeError(msg)
+    return value
 
 
 def body_of(entry: Entry) -> dict[str, Any]:
@@ -125,21 +161,34 @@ def amended(number: int, before: Sequence[Fraction], now: Sequence[Fraction], re
     return Record(AMENDMENT, {"budget": written(now[0]), "delta": written(now[1]), "reason": reason, "entry": line})
 
 
-def entry_of(body: dict[str, Any]) -> Entry:
-    """Return the charge that a record's body says."""
-    told = fraction(body["rho"])
-    cost = Cost(Epsilon(Fraction(body["epsilon"])), Delta(Fraction(body["delta"])), None if told is None else Rho(told), body["pure"])
-    margin = math.nan if body["margin"] is None else float(body["margin"])
+def entry_of(body: dict[str, Any], number: int) -> Entry:
+    """Return the charge that a record's body says, which has to be the one of this number.
+
+    Raises
+    ------
+    LookupError, TypeError, ValueError
+        If it says anything else.
+    """
+    if whole_of(body["number"], number) != number:
+        msg = "a charge is missing"
+        raise ValueError(msg)
+    cost = Cost(
+        Epsilon(fraction_of(body["epsilon"])),
+        Delta(fraction_of(body["delta"])),
+        None if body["rho"] is None else Rho(fraction_of(body["rho"])),
+        _flag(body["pure"]),
+    )
+    asked = body["asked"]
     return Entry(
-        body["number"],
-        datetime.fromisoformat(body["time"]),
-        body["frame"],
-        body["query"],
+        number,
+        datetime.fromisoformat(_text(body["time"])),
+        _text(body["frame"]),
+        _text(body["query"]),
         cost,
-        body["mechanism"],
+        _text(body["mechanism"]),
         float(body["scale"]),
-        margin,
-        body["private"],
-        body["label"],
-        body["asked"],
+        math.nan if body["margin"] is None else float(body["margin"]),
+        _flag(body["private"]),
+        None if body["label"] is None else _text(body["label"]),
+        None if asked is None else {_text(name): _text(value) for name, value in asked.items()},
     )

@@ -100,6 +100,13 @@ class SessionConflict(DPError, ValueError):
         return cls(f"protect(session=...) takes its budget from that session: leave out {parameters}, or leave out session=.")
 
     @classmethod
+    def interrupted(cls) -> Self:
+        return cls(
+            "a signal's handler asked while a query of this session was being charged. Nothing was charged for it: ask outside of handlers, "
+            "or in another thread."
+        )
+
+    @classmethod
     def not_picklable(cls) -> Self:
         return cls(
             "a session cannot be pickled: a copy would be a second budget. Pickle the frame; it finds its session again in this process."

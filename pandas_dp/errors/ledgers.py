@@ -53,7 +53,7 @@ class LedgerError(DPError, RuntimeError):
     def vanished(cls, path: str) -> Self:
         return cls(
             f"the ledger {path} is no longer there, or is another file than the one that this session opened. {UNCHARGED} "
-            "Bring the file back, and open it again.",
+            "Bring the file back, and open it again; session.close() ends the session of this process.",
             path=path,
         )
 
@@ -137,6 +137,14 @@ class LedgerUnwritable(LedgerError):
         return cls(f"the ledger {path} cannot grow: the disk is full, or fails. {UNCHARGED} Make room, and ask again.", path=path)
 
     @classmethod
+    def uncertain(cls, path: str) -> Self:
+        return cls(
+            f"the ledger {path} could not be brought to the disk: the disk is full, or fails. Nothing was answered. Whether it was charged, session.spent "
+            "tells. Make room, and ask again.",
+            path=path,
+        )
+
+    @classmethod
     def answer_kept(cls, path: str, query: str) -> Self:
         return cls(
             f"{query} was charged and answered, but the answer could not be written into the ledger {path}. It is the last of "
@@ -175,6 +183,15 @@ class LabelError(DPError, ValueError):
             "answer again, or use another label.",
             label=label,
             differences=tuple(differences),
+        )
+
+    @classmethod
+    def unnamed(cls) -> Self:
+        return cls(
+            "label= cannot tell which frame was asked: session.protect() was given several without a name. Give each of them a name=, the same one every time; "
+            "a label belongs to the frame of that name.",
+            label="",
+            differences=(),
         )
 
     @classmethod

@@ -1,0 +1,100 @@
+"""What two questions have to share to be one question: a digest of what they mean.
+
+Not of how that is held: the same bounds as int or float, keys read from another file type, dates in another unit, another version of pandas, are the same question.
+What consists of more than that has a method ``means()``, which returns what counts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import math
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["digest_of", "plain_text"]
+
+_FOLLOWS = frozenset({"cells", "design", "grid", "heights", "mass", "moments", "row_limit", "weight", "weights"})
+"""Fields of a query's parts and readings that follow from its text, bounds and keys."""
+
+_PER_SECOND: dict[str, int | Fraction] = {
+    "D": Fraction(1, 86400),
+    "h": Fraction(1, 3600),
+    "m": Fraction(1, 60),
+    "s": 1,
+    "ms": 10**3,
+    "us": 10**6,
+    "ns": 10**9,
+}
+
+
+def digest_of(thing: Any) -> str:
+    """Return a short digest of what public parameters mean, the same in every process and version."""
+    text = json.dumps(_meaning(thing), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def plain_text(value: Any) -> str:
+    """Return a value as a text that is the same for the same number or date, however it is held."""
+    if isinstance(value, str):
+        return str.__repr__(value)
+    if isinstance(value, (dt.date, np.datetime64)):
+        return str(pd.Timestamp(value))
+    if isinstance(value, (dt.timedelta, np.timedelta64)):
+        return str(pd.Timedelta(value))
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, (float, Decimal)) and math.isfinite(plain) and plain == int(plain):
+        plain = int(plain)
+    return str(plain)
+
+
+def _meaning(thing: Any) -> Any:
+    """Return what JSON can hold of a meaning."""
+    if thing is None or isinstance(thing, (bool, np.bool_)):
+        return None if thing is None else bool(thing)
+    if isinstance(thing, str):
+        return str.__str__(thing)
+    if hasattr(thing, "means"):
+        return [type(thing).__name__, _meaning(thing.means())]
+    for types, meaning in _MEANINGS:
+        if isinstance(thing, types):
+            return meaning(thing)
+    if is_dataclass(thing):
+        named = {field.name: getattr(thing, field.name) for field in fields(thing) if field.name not in _FOLLOWS}
+        return [type(thing).__name__, {name: _meaning(value) for name, value in named.items()}]
+    return [type(thing).__name__, repr(thing)]
+
+
+def _number(thing: Any) -> Any:
+    plain = thing.item() if isinstance(thing, np.generic) else thing
+    finite = plain.is_finite() if isinstance(plain, Decimal) else isinstance(plain, (int, Fraction)) or math.isfinite(plain)
+    return {"number": str(Fraction(plain)) if finite else str(float(plain))}
+
+
+def _moment(thing: Any) -> Any:
+    """Return a date or duration as an exact number of seconds."""
+    date = isinstance(thing, (dt.date, np.datetime64))
+    moment: Any = pd.Timestamp(thing) if date else pd.Timedelta(thing)
+    if moment is pd.NaT:
+        return {"date": "missing"}
+    seconds = Fraction(int(moment.asm8.view("i8"))) / _PER_SECOND[moment.unit]
+    return {"date" if date else "duration": str(seconds), "zoned": date and moment.tzinfo is not None}
+
+
+_MEANINGS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    ((dt.date, dt.timedelta, np.datetime64, np.timedelta64), _moment),
+    ((Fraction, int, float, Decimal, np.number), _number),
+    (frozenset, lambda thing: sorted(map(_meaning, thing), key=json.dumps)),
+    ((tuple, list), lambda thing: [_meaning(one) for one in thing]),
+    ((np.ndarray, pd.Index), lambda thing: [_meaning(one) for one in thing]),
+    (pd.Interval, lambda thing: [_meaning(thing.left), _meaning(thing.right), thing.closed]),
+)

@@ -1,0 +1,197 @@
+"""Locked, read-only and full files, interrupts and signals: a clear error, nothing answered for free, nothing lost."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+
+import pytest
+from ledger_support import folder, frame, small, unprivileged  # noqa: F401  (fixtures)
+
+from pandas_dp import LedgerBusy, LedgerUnwritable, Session, SessionConflict
+from pandas_dp.accounting import files
+from pandas_dp.registry import kept_sessions, named_sessions
+
+
+@pytest.fixture
+def path(folder):  # noqa: F811
+    yield folder / "visits.dp.sqlite"
+    named_sessions.pop("small", None)
+    kept_sessions.clear()
+
+
+def test_a_locked_file_says_who_holds_it(path, monkeypatch):
+    """A charge waits for a locked file, and then names the process that holds it; nothing is charged, and the next one works."""
+    df = small(path)
+    monkeypatch.setattr(files, "WAIT", 0.2)
+    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder.stdout.readline()
+    with pytest.raises(LedgerBusy) as busy:
+        df.dp.count(epsilon=0.1)
+    holder.communicate()
+    assert busy.value.seconds == 0.2
+    if sys.platform == "linux":
+        assert f"process {holder.pid}" in busy.value.holder
+    assert df.dp.session.remaining == Fraction(7, 10)
+    assert df.dp.count(epsilon=0.1) is not None
+
+
+def test_threads_wait_together(path, monkeypatch):
+    """Threads that find the file locked wait at the same time, not one after the other, and each is told who holds it."""
+    df = small(path)
+    monkeypatch.setattr(files, "WAIT", 0.5)
+    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder.stdout.readline()
+    ended = []
+
+    def ask():
+        with pytest.raises(LedgerBusy):
+            df.dp.count(epsilon=0.1)
+        ended.append(time.monotonic())
+
+    start = time.monotonic()
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    holder.communicate()
+    assert len(ended) == 8
+    assert max(ended) - start < 8 * 0.5, "eight that waited one after the other need at least four seconds"
+
+
+def test_a_charge_waits(path):
+    """A file that is let go in time is waited for."""
+    df = small(path)
+    code = "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); time.sleep(0.5)"
+    holder = subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE)
+    holder.stdout.readline()
+    assert df.dp.count(epsilon=0.1) is not None
+    holder.communicate()
+
+
+def test_a_read_only_file(path):
+    """A ledger that this user may only read is told apart: it can be audited, and a charge says that it is read-only; nothing changes."""
+    small(path)
+    done = unprivileged("charge", path)
+    assert "LedgerUnwritable" in done.stderr, done.stderr
+    assert "read-only" in done.stderr
+    assert Session.open(path).remaining == Fraction(7, 10)
+
+
+FULL = """
+import resource, signal, sys
+import pandas as pd, pandas_dp
+from pandas_dp import LedgerUnwritable
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+df = pd.DataFrame({"x": range(40)}).dp.protect(epsilon=1000, ledger=sys.argv[1])
+df.dp.count(epsilon=0.1)
+size = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+answered, charged = 1, None
+try:
+    for _ in range(1000):
+        df.dp.count(epsilon=0.1)
+        answered += 1
+except LedgerUnwritable as error:
+    print(type(error).__name__, str(error).replace("\\n", " "))
+kept = len(df.dp.session.accountant._unwritten)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+df.dp.count(epsilon=0.1)
+again = pandas_dp.Session.open(sys.argv[1])
+print(answered, kept, len(again.releases), len(again.accountant.entries))
+"""
+
+
+@pytest.mark.parametrize("size", range(9000, 40000, 3001))
+def test_a_full_disk(path, size):
+    """A file that may not grow (at 11 sizes): a clear error and no answer, or one that says where the answer is; with room again all answers are in the file."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FULL, path, str(size)], capture_output=True, text=True, check=True)
+    error, counts = done.stdout.strip().splitlines()
+    answered, kept, releases, entries = map(int, counts.split())
+    assert error.startswith("LedgerUnwritable")
+    assert "disk" in error
+    assert releases == entries == answered + kept + 1
+
+
+def test_the_answer_of_a_failed_write_is_kept(path, monkeypatch):
+    """A charge whose answer cannot be written says so, keeps the answer in this process, and writes it with the next charge."""
+    df = small(path)
+    original = files._add
+
+    def failing(connection, mark, records):
+        if any(record.kind == "answer" for record in records):
+            raise sqlite3.OperationalError("database or disk is full")
+        return original(connection, mark, records)
+
+    monkeypatch.setattr(files, "_add", failing)
+    with pytest.raises(LedgerUnwritable, match=r"count\(\) was charged and answered"):
+        df.dp.count(epsilon=0.1)
+    kept = df.dp.session.releases[-1]
+    assert (kept.query, df.dp.session.remaining) == ("count()", Fraction(6, 10))
+    assert len(Session.open(path).releases) == 3
+    monkeypatch.undo()
+    df.dp.count(epsilon=0.1)
+    assert [release.value for release in Session.open(path).releases[-2:]] == [kept.value, df.dp.session.releases[-1].value]
+    assert len(df.dp.session.releases) == 5
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["memory", "file"])
+def test_a_handler_that_asks(path, kept, monkeypatch):
+    """A signal's handler that asks during a charge of its own thread is refused: it would see the budget before that charge. Asked afterwards it is answered."""
+    session = Session(1, ledger=path if kept else None)
+    df = session.protect(frame())
+    original, refused = type(session.accountant)._add, []
+
+    def interrupted(account, cost):
+        try:
+            df.dp.count(epsilon=0.9)  # what a handler would run here
+        except SessionConflict as error:
+            refused.append(str(error))
+        original(account, cost)
+
+    monkeypatch.setattr(type(session.accountant), "_add", interrupted)
+    df.dp.count(epsilon=0.9)
+    assert refused
+    assert all("handler" in text for text in refused)
+    monkeypatch.undo()
+    df.dp.count(epsilon=0.1)
+    assert session.remaining == 0
+
+
+@pytest.mark.parametrize("moment", ["before the charge", "in the books", "after the charge", "with the answer"])
+def test_an_interrupt_leaves_the_books_right(path, moment, monkeypatch):
+    """Ctrl-C at any step of a charge in a file: the account of this process and that of a new one agree, and each charge counts once."""
+    df = small(path)
+    session, account = df.dp.session, df.dp.session.accountant
+    places = {
+        "before the charge": (files, "_news"), "in the books": (type(account), "_take_one"),
+        "after the charge": (files, "_commit"), "with the answer": (type(account), "_mark_answered"),
+    }  # fmt: skip
+    owner, name = places[moment]
+    original = getattr(owner, name)
+    for calls in range(6):
+        left = iter(range(calls))
+
+        def interrupt(*arguments, left=left):
+            found = original(*arguments)
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return found
+
+        monkeypatch.setattr(owner, name, interrupt)
+        with contextlib.suppress(KeyboardInterrupt):
+            df.dp.count(epsilon=0.01)
+        monkeypatch.undo()
+        fresh = Session.open(path)
+        assert session.remaining == fresh.remaining
+        assert len(session.accountant.entries) == len(fresh.accountant.entries)
+        assert len(fresh.releases) <= len(fresh.accountant.entries)
+    assert df.dp.count(epsilon=0.01) is not None
