@@ -170,6 +170,8 @@ class DataFrameDP(FrameQueries, Tracked):
 class SeriesDP(Asked, ColumnQueries):
     """Differentially private answers about a column of a protected DataFrame: ``df["age"].dp``."""
 
+    _called = "Series.dp"
+
     def __init__(self, series: pd.Series[Any]) -> None:
         self._frame = series
 

@@ -187,7 +187,7 @@ def _check_narrower(column: Hashable, kind: Kind, bounds: tuple[Any, Any], facts
     exact = [_exact(column, kind, bounds, end) for end in bounds]
     low, high = (None if end is None else _exact(column, kind, limits, end) for end in limits)
     if (low is not None and exact[0] < low) or (high is not None and exact[1] > high):
-        raise BoundsError.wider(column, bounds, limits)
+        raise BoundsError.wider(column, bounds, limits, derived=facts is not None and facts.derived)
 
 
 def exact_value(column: Hashable, kind: Kind, value: Any) -> Fraction:

@@ -182,6 +182,10 @@ class Cell:
     per_square: int = 0
     everything: bool = False
 
+    def means(self) -> tuple[Any, ...]:
+        """Return what counts for the question that is asked: which records the cell counts."""
+        return self.column, self.everything
+
     def of(self, count: Any, total: Any, squares: Any = None) -> Any:
         """Return the total of ``count`` records from the sums of steps and squared steps: ints, or arrays of one for each group."""
         if hasattr(count, "astype") and (self.per_square or abs(self.per_record) >= _LARGE):

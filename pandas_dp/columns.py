@@ -267,6 +267,8 @@ def _nunique(source: Any, column: Hashable, keys: Any, price: Price) -> Any:
 
     if isinstance(keys, str):
         raise KeysError.unusable(column, "must be declared: what is counted are those among them that occur")
+    if keys is None and column is not None and column == registry.require(release.base_of(source)).roster.unit:
+        raise KeysError.of_units(column)
 
     def build(frame: PublicFrame) -> Query:
         found = group_keys(frame, column, keys, None)

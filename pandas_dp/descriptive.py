@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pandas_dp.completion import Guided
 from pandas_dp.errors import boundary
 from pandas_dp.plans import Price
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["OneColumn", "SpreadAndOrder", "quantile_query"]
 
 
-class SpreadAndOrder:
+class SpreadAndOrder(Guided):
     """``var``, ``std``, ``median``, ``quantile``, ``min``, ``max``, ``iqr`` and ``describe``: of a frame, a view, or by group."""
 
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
@@ -280,7 +281,7 @@ class SpreadAndOrder:
         return self._descriptive(aggregate.describe, column, bounds, Price.of(epsilon, price))
 
 
-class OneColumn:
+class OneColumn(Guided):
     """The same of a Series, which names no column."""
 
     def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:

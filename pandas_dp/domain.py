@@ -46,6 +46,8 @@ class ColumnFacts:
         The declared dtype.
     estimated : tuple or None
         Bounds that were released, and serve where none are declared or given.
+    derived : bool
+        Whether this follows from the expression of a tracked view, and no schema declared it.
     """
 
     bounds: tuple[Any, Any] | None = None
@@ -54,6 +56,7 @@ class ColumnFacts:
     numeric: bool = False
     dtype: str | None = None
     estimated: tuple[Any, Any] | None = None
+    derived: bool = False
 
     def both_bounds(self) -> tuple[Any, Any] | None:
         """Return the bounds if both ends are declared."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from pandas_dp import registry, release
-from pandas_dp.amounts import checked_flag
+from pandas_dp.amounts import checked_count, checked_flag
 from pandas_dp.descriptive import SpreadAndOrder, quantile_query
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.keys import PrivateKeys, group_keys, private_keys
@@ -47,6 +47,11 @@ class Grouping:
     max_groups: int | None = None
     delta: object = None
 
+    @classmethod
+    def of(cls, by: Any, keys: Any, other: Hashable | None, max_groups: int | None, delta: object) -> Grouping:
+        """Return the grouping that a call named."""
+        return cls(by, keys, other, None if max_groups is None else checked_count("max_groups", max_groups), delta)
+
     def check(self) -> None:
         """Refuse keys that are columns of a protected frame."""
         refuse_private(self.by, self.keys)
@@ -81,14 +86,26 @@ class GroupByDP(SpreadAndOrder):
     ± is in ``df.dp.session.releases[-1]``.
     """
 
+    _called = "df.dp.groupby(...)"
+
     def __init__(self, frame: pd.DataFrame, grouping: Grouping, column: Any = None) -> None:
         self._frame = frame
         self._grouping = grouping
         self._column = column
 
-    def __getitem__(self, column: Any) -> GroupByDP:
+    def __getitem__(self, column: Any) -> Self:
         """Select a column, or a list of columns, as in pandas."""
-        return GroupByDP(self._frame, self._grouping, column)
+        return type(self)(self._frame, self._grouping, column)
+
+    @boundary
+    def __iter__(self) -> Any:
+        """Refuse: the groups are not taken apart."""
+        raise KeysError.loop()
+
+    @boundary
+    def __contains__(self, key: object) -> bool:
+        """Refuse, as iteration."""
+        raise KeysError.loop()
 
     def __repr__(self) -> str:
         """Return what is grouped by; nothing here depends on data."""
@@ -144,7 +161,7 @@ class GroupByDP(SpreadAndOrder):
 
     def _sized(self, price: Price) -> pd.Series[Any]:
         """Return ``size()`` at a price; for the tables made of it."""
-        counts: pd.Series[Any] = self._ask(partial(basic.count, column=None), price)
+        counts: pd.Series[Any] = self._ask(basic.size, price)
         return counts
 
     @boundary
@@ -342,7 +359,10 @@ class GroupByDP(SpreadAndOrder):
             query = basic.grouped(build(frame.without(keys.columns)), keys, self._grouping.text(keys), self._grouping.max_groups)
             return replace(query, name=None if isinstance(name, list) else name)
 
-        return release.answer(self._frame, grouped, price)
+        return self._answer(grouped, price)
+
+    def _answer(self, build: Callable[[PublicFrame], Query], price: Price) -> Any:
+        return release.answer(self._frame, build, price)
 
 
 def refuse_private(columns: Any, keys: Any) -> None:

@@ -266,6 +266,11 @@ def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable 
         given = declared
     if given is None:
         raise KeysError.missing(column)
+    if isinstance(given, tuple) and len(given) == 2 and kind is not None and kind.name == "datetime":  # noqa: PLR2004
+        raise KeysError.unusable(
+            column,
+            "are two dates in a tuple: for the buckets between them group by pd.Grouper(key=..., freq=...); for these two alone give a list",
+        )
     values: tuple[Any, ...] | None = None
     if not isinstance(given, (str, bytes)) and hasattr(given, "__iter__"):
         with suppress(Exception):  # whatever an iterable of the caller's raises
@@ -287,7 +292,11 @@ def _wanted(column: Hashable, values: tuple[Any, ...], dtype: Any) -> tuple[Any,
         raise KeysError.unusable(column, "are none")
     types = set(map(type, values))  # of thousands of keys, mostly one
     if not all(issubclass(kind, _PLAIN) for kind in types):
-        raise KeysError.unusable(column, "must be plain values, such as strings or integers; missing values are counted with other=")
+        raise KeysError.unusable(
+            column,
+            "must be plain values, such as strings or integers. For intervals use histogram(bins=...), or labels= of pd.cut; for periods "
+            "pd.Grouper(key=..., freq=...) of the dates; missing values are counted with other=",
+        )
     if any(isinstance(value, int) and abs(value) > 2**128 for value in values):
         raise KeysError.unusable(column, "must be whole numbers of at most 128 bits")
     if not types <= {int, str} and any(pd.isna(value) for value in values):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pandas_dp.accounting.books import DIGESTED
 from pandas_dp.amounts import as_epsilon, as_rho
 from pandas_dp.errors import LabelError, ParameterError, ParameterTypeError
 from pandas_dp.meaning import digest_of, plain_text
@@ -57,7 +58,7 @@ def label_of(label: object, query: Query, price: Price, protected: Protected, vi
         "unit": "row" if roster.unit is None else f"{plain_text(roster.unit)}, max_rows={int(roster.max_rows)}",
         "query": query.text,
         "price": _price(price),
-        "bounds and keys": digest_of((query.parts, query.keys, query.labels, query.functions, query.distinct, each, query.max_groups)),
+        DIGESTED: digest_of((query.parts, query.keys, query.labels, query.functions, query.distinct, each, query.max_groups)),
     }
     return text, asked
 

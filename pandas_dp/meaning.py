@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "plain_text"]
 
-_FOLLOWS = frozenset({"cells", "design", "grid", "heights", "mass", "moments", "row_limit", "weight", "weights"})
+_FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "weight", "weights"})
 """Fields of a query's parts and readings that follow from its text, bounds and keys."""
 
 _PER_SECOND: dict[str, int | Fraction] = {

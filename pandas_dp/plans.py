@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from pandas_dp.accounting.rounding import root_down
 from pandas_dp.amounts import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
 from pandas_dp.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
-from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.errors import CallError, ParameterError, ParameterTypeError
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.results import check_level
 from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
@@ -46,7 +46,7 @@ class PriceOptions(TypedDict, total=False):
     level : float
         The confidence of that ±; 0.95 if it is left out.
     rows : int
-        Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the last released count.
+        Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the count that this very frame or view released last; by group, of the smallest group.
     label : str or True
         A name of the answer.  Asked again under it, with the same parameters, the recorded answer is returned and nothing is spent, whatever the data; with other
         parameters it is an error.  True takes the expressions of a tracked view.
@@ -79,7 +79,7 @@ class Price:
             return cls(epsilon)
         for name in options:
             if name not in PriceOptions.__annotations__:
-                raise ParameterTypeError.no_such(name)
+                raise CallError.no_such(name)
         return cls.named(epsilon, **options)
 
     @classmethod
@@ -172,7 +172,9 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
     if query.max_groups is not None and roster.unit is None:
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
-        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
+        price = replace(
+            price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or (size() if query.keys is None else None))
+        )
     chosen = query.parts[0].order is not None and all(part.order is not None for part in query.parts)
     strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=chosen)
     if isinstance(query.keys, PrivateKeys):

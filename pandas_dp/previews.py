@@ -17,6 +17,7 @@ from pandas_dp import release
 from pandas_dp.amounts import Epsilon, Rho, checked_flag
 from pandas_dp.descriptive import OneColumn, SpreadAndOrder
 from pandas_dp.errors import ParameterError, boundary
+from pandas_dp.groupby import GroupByDP, Grouping
 from pandas_dp.plans import Price, plan_of, widths
 from pandas_dp.registry import require
 from pandas_dp.results import plus_minus
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[Any, Any] | list[Any]
 
-__all__ = ["DataFramePreview", "Preview", "SeriesPreview"]
+__all__ = ["DataFramePreview", "GroupPreview", "Preview", "SeriesPreview"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
     query = release.query_of(source, protected, build)
-    plan = plan_of(query, session, price, protected.roster, session.last_count)
-    size = price.rows or session.last_count()
+    released = None if query.keys is not None else session.counts.last(*release.where_of(source))
+    plan = plan_of(query, session, price, protected.roster, lambda: released)
+    size = price.rows or released
     reach = query.ordered(widths(plan.parts, price.level, size))
     half_width = reach[0] if query.labels is None or query.square else dict(zip(_names(query), reach, strict=True))
     concentrated = isinstance(session.budget, Rho)
@@ -122,8 +124,10 @@ class DataFramePreview(SpreadAndOrder):
     """Cost and error of a query before it is asked: ``df.dp.preview.mean("age", epsilon=0.1)``.
 
     Nothing is spent and no value is read.  Each method takes the query's arguments, and ``rows``, your own idea of the
-    number of rows, which a mean's error depends on; by default the last released count is used.
+    number of rows, which a mean's error depends on; by default the last count that this very frame released is used.
     """
+
+    _called = "df.dp.preview"
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
@@ -134,6 +138,13 @@ class DataFramePreview(SpreadAndOrder):
     def __repr__(self) -> str:
         """Return a hint."""
         return "<.dp.preview: call a query on it>"
+
+    @boundary
+    def groupby(
+        self, by: Any, *, keys: Any = None, other: Hashable | None = None, max_groups: int | None = None, delta: object = None
+    ) -> GroupPreview:
+        """Preview grouped queries: ``df.dp.preview.groupby("ward").size(epsilon=0.1)``; the ± is that of each group."""
+        return GroupPreview(self._frame, Grouping.of(by, keys, other, max_groups, delta))
 
     @boundary
     def count(
@@ -214,8 +225,27 @@ class DataFramePreview(SpreadAndOrder):
         return preview(self._frame, partial(matrix.matrix, name="corr", columns=columns, bounds=bounds), Price.of(epsilon, price))
 
 
+class GroupPreview(GroupByDP):
+    """Cost and error of a grouped query before it is asked: its methods are those of :class:`GroupByDP`, and return a :class:`Preview`.
+
+    The ± is that of each group.  That of a mean depends on how many rows a group has: give ``rows``, your own idea of the smallest.
+    """
+
+    _called = "df.dp.preview.groupby(...)"
+
+    @boundary
+    def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:  # type: ignore[override]  # what each method returns
+        """Preview ``size``, and ``value_counts``, ``crosstab`` and ``mode``, which are made of it."""
+        return cast("Preview", self._sized(Price.of(epsilon, price)))
+
+    def _answer(self, build: Callable[[PublicFrame], Query], price: Price) -> Preview:
+        return preview(self._frame, build, price)
+
+
 class SeriesPreview(OneColumn):
     """Cost and error of a query on one column before it is asked; see :class:`DataFramePreview`."""
+
+    _called = "Series.dp.preview"
 
     def __init__(self, series: pd.Series[Any]) -> None:
         self._frame = series

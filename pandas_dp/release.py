@@ -46,10 +46,11 @@ if TYPE_CHECKING:
     from pandas_dp.plans import ColumnPart, Plan, Price, Showing
     from pandas_dp.registry import Protected
     from pandas_dp.results import Estimate
+    from pandas_dp.session import Session
     from pandas_dp.statistics.readings import Moments, OrderChoice, Query
     from pandas_dp.units import Selection
 
-__all__ = ["Source", "answer", "base_of", "query_of", "released"]
+__all__ = ["Source", "answer", "base_of", "query_of", "released", "where_of"]
 
 _WIDE = 2**62
 
@@ -72,6 +73,12 @@ class Source(Protocol):
 def base_of(source: Any) -> Any:
     """Return the frame that carries handle and labels."""
     return source if isinstance(source, (pd.DataFrame, pd.Series)) else source.base
+
+
+def where_of(source: Any) -> tuple[Any, str]:
+    """Return the frame that is asked, and the steps of a view of it."""
+    base = base_of(source)
+    return base, "" if base is source else source.text
 
 
 def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> Query:
@@ -113,8 +120,8 @@ def released(
     if label is not None and asked is not None:
         known = session.recorded(label, asked)
         if known is not None:
-            return known, known.value
-    plan = plan_of(query, session, price, roster, session.last_count)
+            return known, _noted(known, known.value, query, source, session)
+    plan = plan_of(query, session, price, roster, lambda: session.counts.last(*where_of(source)))
     parts = plan.parts
     private = is_private()
     session.check_recordable(lambda: _public(query, parts))
@@ -130,7 +137,7 @@ def released(
         asked=asked,
     )
     if isinstance(entry, Release):  # another process answered the label in between
-        return entry, entry.value
+        return entry, _noted(entry, entry.value, query, source, session)
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
         estimates, index = _measure(source, query, plan, selection)
@@ -154,7 +161,20 @@ def released(
     if release is None:
         raise ComputationFailed.after_charge(query.text)
     session.record(release)
-    return release, value
+    return release, _noted(release, value, query, source, session)
+
+
+def _noted(release: Release, value: Any, query: Query, source: Any, session: Session) -> Any:
+    """Return the value; if it is the number of rows of a frame or view, let the session remember it."""
+    if (
+        query.keys is None
+        and len(query.parts) == 1
+        and query.parts[0].cells == rows()
+        and query.one_each is None
+        and query.distinct is None
+    ):
+        session.counts.note(*where_of(source), int(release.estimates[0].value))
+    return value
 
 
 def _public(query: Query, parts: list[ColumnPart]) -> tuple[Any, ...]:

@@ -154,18 +154,26 @@ def validate(frame: pd.DataFrame, schema: Any) -> pd.DataFrame:
             warnings.simplefilter("ignore")  # a check that only warns would print the values
             validated = schema.validate(frame, lazy=True)
     except Exception as error:  # noqa: BLE001  (whatever pandera raises may quote the data)
-        failures = _failures(error)
+        failures = _failures(error, [*map(str, frame.columns)], schema)
     if failures is not None:
         raise SchemaViolation.of(failures)
     return validated  # type: ignore[no-any-return]
 
 
-def _failures(error: Exception) -> list[tuple[str, str]]:
-    """Pick column and check names out of pandera's errors, and nothing else."""
+def _failures(error: Exception, columns: list[str], schema: Any) -> list[tuple[str, str]]:
+    """Pick column and check names out of pandera's errors, and nothing else; which columns are missing or too many are names, too."""
     found = []
+    declared = {str(name): bool(column.required) for name, column in schema.columns.items() if not column.regex}
     for single in getattr(error, "schema_errors", ()):
         context = getattr(single, "schema", None)
         check = getattr(single, "check", None)
+        reason = getattr(getattr(single, "reason_code", None), "name", "")
+        if reason == "COLUMN_NOT_IN_DATAFRAME":
+            found += [(name, "not in the frame") for name, required in declared.items() if required and name not in columns]
+            continue
+        if reason == "COLUMN_NOT_IN_SCHEMA":
+            found += [(name, "not in the schema") for name in columns if name not in declared]
+            continue
         name = getattr(check, "name", None) or getattr(getattr(single, "reason_code", None), "name", "check")
         found.append((str(getattr(context, "name", None) or "frame"), str(name).lower()))
     return found

@@ -18,6 +18,7 @@ from pandas_dp.accounting.blocks import Answered
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.amounts import Epsilon, checked_count
 from pandas_dp.completion import Listed
+from pandas_dp.counts import Counts
 from pandas_dp.entering import checked_name, enter, frame_name
 from pandas_dp.errors import (
     LabelError,
@@ -87,7 +88,18 @@ class Session(Listed, Spending):
     """
 
     _internal = frozenset(
-        {"accountant", "charge", "check_names", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded"}
+        {
+            "accountant",
+            "charge",
+            "check_names",
+            "check_recordable",
+            "declare",
+            "counts",
+            "price",
+            "query_delta",
+            "record",
+            "recorded",
+        }
     )  # what other modules call
 
     def __init__(
@@ -111,6 +123,7 @@ class Session(Listed, Spending):
     def _start(self, account: Account, name: str | None, queries: int | None) -> None:
         self._accountant, self._name, self._queries = account, name, queries
         self._releases: dict[int, Release] = {}
+        self._counts = Counts()
         self._unnamed = 0  # frames that protect() was given without a name
         budget = account.budget
         if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
@@ -175,7 +188,7 @@ class Session(Listed, Spending):
         return pd.DataFrame(
             [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
             columns=["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private", "label"],
-        )
+        ).astype({"label": object})
 
     @boundary
     def replay(self, label: str) -> Any:
@@ -261,17 +274,15 @@ class Session(Listed, Spending):
         self._accountant.close()
         registry.forget(self)
 
-    def last_count(self) -> int | None:
-        """Return the last released count, which is public by now."""
-        for release in reversed(self.releases):
-            if release.query.startswith("count(") and "unique=" not in release.query:
-                return max(1, int(release.estimates[0].value))
-        return None
-
     def check_names(self, frame: str) -> None:
         """Raise ``LabelError`` if the name of a frame may be that of another: how often ``protect()`` was called tells, and no data."""
         if self._unnamed > 1 and frame == frame_name(None, self):
             raise LabelError.unnamed()
+
+    @property
+    def counts(self) -> Counts:
+        """Released numbers of rows; for ``release.py`` and previews alone."""
+        return self._counts
 
     @property
     def accountant(self) -> Account:
@@ -354,7 +365,8 @@ class Session(Listed, Spending):
         except LedgerError:
             return f"<Session{label}: its ledger cannot be read>"
         delta = f", {self.delta!r}" if self.delta else ""
-        return f"<Session{label}: {self.remaining!r} of {self.budget!r} left{delta}>"
+        closed = ", closed" if self._accountant.closed else ""
+        return f"<Session{label}{closed}: {self.remaining!r} of {self.budget!r} left{delta}>"
 
     @boundary
     def _repr_html_(self) -> str:

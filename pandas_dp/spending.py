@@ -122,6 +122,7 @@ class Spending:
             raise ParameterError.number("delta", "given, such as 1e-6: this session has none")
         return tightest(self._accountant.entries, self.delta if delta is None else as_delta(delta))
 
+    @boundary
     @contextmanager
     def allocate(self, *, epsilon: object = None, rho: object = None) -> Iterator[Self]:
         """Limit what is asked inside a ``with`` block, and give back what it does not spend.
@@ -192,6 +193,8 @@ class Spending:
         if not isinstance(reason, str) or not reason.strip():
             raise ParameterError.number("reason", "given: who decided it, and why")
         named = [amount for amount in (None if epsilon is None else as_epsilon(epsilon), None if rho is None else as_rho(rho)) if amount]
+        if not named and delta is None:
+            raise ParameterError.number("amend", f"given the new budget in all, such as epsilon= where it is {account.budget!r}")
         fits = len(named) <= 1 and all(isinstance(amount, account.unit) for amount in named) and (delta is None or bool(account.delta))
         if not fits:
             raise ParameterError.number("amend", f"given amounts in the unit of the budget, such as {account.budget!r}")

@@ -96,9 +96,7 @@ class TableQueries:
         west     3220.4
         Name: charge, dtype: float64
         """
-        if max_groups is not None:
-            max_groups = checked_count("max_groups", max_groups)
-        return GroupByDP(self._frame, Grouping(by, keys, other, max_groups, delta))
+        return GroupByDP(self._frame, Grouping.of(by, keys, other, max_groups, delta))
 
     @boundary
     def value_counts(
@@ -228,7 +226,7 @@ class TableQueries:
         bins : list of edges, or int
             Ascending edges; or a number of equal bins between the column's declared bounds.
         right : bool
-            Whether an edge belongs to the interval below it, as in ``pd.cut``.
+            Whether an edge belongs to the interval below it, as in ``pd.cut``.  A value on the first edge then belongs to none; with ``right=False`` it does.
         epsilon : number
             What this answer may spend.
         **price
@@ -249,7 +247,7 @@ class TableQueries:
             from pandas_dp.bins import bin_keys  # noqa: PLC0415  (loaded for those who use it)
 
             keys = bin_keys(public, column, bins, right=right)
-            return basic.grouped(basic.count(public, None), keys, f"{column!r} in {len(keys)} bins")
+            return basic.grouped(basic.size(public), keys, f"{column!r} in {len(keys)} bins")
 
         counts: pd.Series[Any] = release.answer(self._frame, build, Price.of(epsilon, price))
         return counts.rename("count")

@@ -109,7 +109,7 @@ def _facts(expression: Expression, facts: dict[Hashable, ColumnFacts]) -> Column
     alone = _alone(expression)
     if alone is not None:
         return facts.get(alone, ColumnFacts())
-    return ColumnFacts(bounds=expression.bounds, keys=expression.keys, numeric=True)
+    return ColumnFacts(bounds=expression.bounds, keys=expression.keys, numeric=True, derived=True)
 
 
 def _dtype(expression: Expression, base: pd.DataFrame, derived: dict[Hashable, Any]) -> Any:
@@ -233,6 +233,8 @@ class Tracked:
 
 class ViewDP(FrameQueries, Tracked):
     """A tracked view: the queries of ``df.dp``, about rows and columns that were chosen by checked, row-local expressions."""
+
+    _called = "a tracked view"
 
     def __init__(self, view: View) -> None:
         self._frame = view

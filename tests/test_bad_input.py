@@ -281,7 +281,7 @@ def test_types_of_answers():
 
 
 def test_free_failures_do_not_exist():
-    """A wrong call costs nothing because nothing was read; positional privacy parameters are refused by Python itself."""
+    """A wrong call costs nothing because nothing was read; privacy parameters are never positional."""
     df = protect(secret_frame())
     for ask in (
         lambda: df.dp.sum("x", 0, 150),
@@ -359,7 +359,7 @@ def test_every_error_class_is_one_of_ours_and_of_pythons():
         "NotProtected": RuntimeError, "AlreadyProtected": ValueError, "LineageError": ValueError, "BudgetExhausted": RuntimeError, "SessionClosed": RuntimeError,
         "SessionConflict": ValueError, "ParameterError": ValueError, "ParameterTypeError": TypeError, "BoundsError": ValueError, "ColumnError": KeyError,
         "UnsupportedDtype": TypeError, "ExpressionError": ValueError, "KeysError": ValueError, "AggregationError": ValueError, "AccountingMissing": ImportError, "ExtraMissing": ImportError, "SchemaError": ValueError, "SchemaViolation": ValueError, "ComputationFailed": RuntimeError,
-        "LabelError": ValueError, "LedgerBusy": RuntimeError, "LedgerDamaged": RuntimeError, "LedgerError": RuntimeError, "LedgerUnwritable": RuntimeError,
+        "CallError": TypeError, "NoSuchQuery": AttributeError, "LabelError": ValueError, "LedgerBusy": RuntimeError, "LedgerDamaged": RuntimeError, "LedgerError": RuntimeError, "LedgerUnwritable": RuntimeError,
     }  # fmt: skip
     classes = {
         name for name in errors.__all__ if isinstance(getattr(errors, name), type) and issubclass(getattr(errors, name), pandas_dp.DPError)

@@ -13,7 +13,7 @@ import pytest
 from support import protect, silent_noise, upper_bound
 
 import pandas_dp
-from pandas_dp import BudgetExhausted, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
+from pandas_dp import BudgetExhausted, CallError, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
 from pandas_dp.accounting import ApproximateAccountant, ConcentratedAccountant, Cost, PureAccountant
 from pandas_dp.accounting.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
@@ -260,7 +260,7 @@ WRONG = [
     ({"epsilon": 1, "rho": 1}, ParameterError),
     ({"epsilon": 1, "within": 5}, ParameterError),
     ({"mechanism": "cauchy", "epsilon": 1}, ParameterError),
-    ({"epsilon": 1, "colour": 2}, ParameterTypeError),
+    ({"epsilon": 1, "colour": 2}, CallError),
     ({"within": "wide"}, ParameterTypeError),
     ({"within": True}, ParameterTypeError),
     ({"within": -1}, ParameterError),

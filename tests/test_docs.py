@@ -33,7 +33,7 @@ LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
 # What other modules of the package call, and no user does.
 INTERNAL = {
     f"Session.{name}"
-    for name in ("accountant", "charge", "check_recordable", "declare", "last_count", "price", "query_delta", "record", "recorded")
+    for name in ("accountant", "charge", "check_recordable", "declare", "counts", "price", "query_delta", "record", "recorded")
 }
 
 

@@ -146,6 +146,8 @@ def test_amend(path):
         session.amend(rho=2, reason="another unit")
     with pytest.raises(ParameterError, match="unit of the budget"):
         session.amend(delta=1e-6, reason="no δ here")
+    with pytest.raises(ParameterError, match="the new budget in all"):
+        session.amend(reason="nothing")
     session.amend(epsilon="2.5", reason="ethics board, 12 May")
     assert session.budget == df.dp.session.budget == Fraction(5, 2)
     assert df.dp.session.remaining == Fraction(22, 10)
@@ -191,11 +193,22 @@ def test_session_open_and_pickle(path):
         Session.open(3)
 
 
+@pytest.mark.parametrize("name", ["", " ", ":memory:", "."])
+def test_names_of_no_file(name, folder, monkeypatch):  # noqa: F811
+    """A ledger that names no file is refused with what to do, and nothing is made."""
+    monkeypatch.chdir(folder)
+    for ask in (lambda: Session(1, ledger=name), lambda: frame().dp.protect(epsilon=1, ledger=name), lambda: Session.open(name)):
+        with pytest.raises(LedgerError, match=r"names no file|no ledger can be kept"):
+            ask()
+    assert list(folder.iterdir()) == []
+
+
 def test_closing_ends_this_session_alone(path):
     """close() is about this process: the file is continued by the next protect()."""
     df = small(path)
     df.dp.session.close()
-    with pytest.raises(SessionClosed):
+    assert repr(df.dp.session) == "<Session 'small', closed: ε=0.7 of ε=1 left>"
+    with pytest.raises(SessionClosed, match=r"protect\(ledger=...\) continues the account in .*visits.dp.sqlite"):
         df.dp.count(epsilon=0.1)
     assert again(path).dp.count(epsilon=0.1) is not None
 

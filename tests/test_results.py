@@ -185,13 +185,15 @@ def test_preview_tells_cost_and_error_for_nothing(df):
 
 
 def test_preview_of_a_mean_needs_rows(df):
-    """Its error depends on the number of rows: from rows=, or from the last released count, and is what an answer at the end of the bounds has."""
+    """Its error depends on the number of rows: from rows=, or from a count of this very frame, and is what an answer at the end of the bounds has."""
     with pytest.raises(ParameterError, match="rows="):
         df.dp.preview.mean("x", bounds=(0, 1), epsilon=0.1)
     given = df.dp.preview.mean("x", bounds=(0, 1), epsilon=0.1, rows=500)
     assert given.half_width == pytest.approx(3.0 / (0.1 * 500), rel=0.01)
     df.dp.count(epsilon=1000)
-    assert df["x"].dp.preview.mean(bounds=(0, 1), epsilon=0.1).half_width == given.half_width
+    assert df.dp.preview.mean("x", bounds=(0, 1), epsilon=0.1).half_width == given.half_width
+    with pytest.raises(ParameterError, match="this very frame"):
+        df["x"].dp.preview.mean(bounds=(0, 1), epsilon=0.1)
     for rows in (0, -1, math.nan, "many", None.__class__, 10**400):
         with pytest.raises(ParameterError):
             df.dp.preview.mean("x", bounds=(0, 1), epsilon=0.1, rows=rows)

@@ -99,7 +99,7 @@ class Accountant(Books, Generic[Money]):
         if self._process != os.getpid() and self._file is None:
             raise SessionClosed.forked()
         if self._closed:
-            raise SessionClosed.closed()
+            raise SessionClosed.closed(self.path)
 
     def charge(
         self,

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from pandas_dp.accounting.ledger import Cost, Entry
     from pandas_dp.accounting.records import Mark
 
-__all__ = ["Books"]
+__all__ = ["DIGESTED", "Books"]
+
+DIGESTED = "bounds and keys"
+"""What of a question is recorded as a digest, and tells a reader nothing."""
 
 _COPIED = ("_entries", "_labels", "_answers", "_frames")
 _BOOKS = (*_COPIED, "budget", "delta", "_limit", "_known", "_epsilon", "_delta", "_rho", "_pure", "_unwritten", "_mark")
@@ -91,7 +94,7 @@ class Books:
         known = None if label is None else self._labels.get(label)
         if known is None or label is None or asked is None or known.number is None:
             return
-        differences = [f"{key}: {known.asked.get(key)} before, {asked[key]} now" for key in asked if known.asked.get(key) != asked[key]]
+        differences = [_difference(key, known.asked.get(key), asked[key]) for key in asked if known.asked.get(key) != asked[key]]
         if differences:
             raise LabelError.differs(label, differences)
         raise Answered
@@ -221,3 +224,7 @@ class Books:
     def _set(self, budget: Any, delta: Delta) -> None:
         """Take another budget."""
         raise NotImplementedError
+
+
+def _difference(key: str, before: str | None, now: str) -> str:
+    return f"{key}: others now" if key == DIGESTED else f"{key}: {before} before, {now} now"

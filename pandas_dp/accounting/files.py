@@ -194,7 +194,7 @@ class LedgerFile:
             if _here(self.path) != self.identity:
                 raise LedgerError.vanished(str(self.path))
             if not self.path.stat().st_size:
-                raise LedgerDamaged.found(str(self.path), "it is empty: it was truncated")
+                raise LedgerDamaged.found(str(self.path), "it is empty: it was truncated, or never was a ledger and can be removed")
             connection = _connect(self.path, writable=self.writable)
             try:
                 _prepare(connection, writable=self.writable)
@@ -336,6 +336,8 @@ def _here(path: Path) -> tuple[int, int] | None:
 def _identity(path: Path) -> tuple[int, int]:
     with _translated(path):
         found = _here(path)
+    if path.is_dir():
+        raise LedgerError.elsewhere(str(path))
     if found is None:
         log = path.with_name(path.name + "-wal").exists()
         raise LedgerError.leftover(str(path)) if log else LedgerError.missing(str(path))

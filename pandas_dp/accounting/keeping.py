@@ -27,6 +27,8 @@ def as_path(ledger: object) -> Path:
     """Return the path of a ledger file, absolute and without links, so that one file has one path."""
     if not isinstance(ledger, (str, os.PathLike)) or not isinstance(os.fspath(ledger), str):
         raise ParameterTypeError.wrong_kind("ledger", "the path of a file", type(ledger))
+    if not os.fspath(ledger).strip() or ledger == ":memory:":
+        raise LedgerError.no_file(os.fspath(ledger))
     path: Path | None = None
     with suppress(OSError, RuntimeError, ValueError):  # a loop of links, no home, a zero byte
         path = Path(os.fspath(ledger)).expanduser().resolve()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning, boundary
 from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
+from pandas_dp.errors.calls import CallError, NoSuchQuery
 from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
 from pandas_dp.errors.frames import AlreadyProtected, LineageError, NotProtected
 from pandas_dp.errors.ledgers import LabelError, LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
@@ -23,6 +24,7 @@ __all__ = [
     "AlreadyProtected",
     "BoundsError",
     "BudgetExhausted",
+    "CallError",
     "ColumnError",
     "ComputationFailed",
     "DPError",
@@ -36,6 +38,7 @@ __all__ = [
     "LedgerError",
     "LedgerUnwritable",
     "LineageError",
+    "NoSuchQuery",
     "NotProtected",
     "ParameterError",
     "ParameterTypeError",

@@ -66,11 +66,13 @@ def boundary(method: Callable[P, R]) -> Callable[P, R]:
     """Let an error out without its stack, whose frames hold the data that debuggers and rich tracebacks print.
 
     Every public method that touches a frame is wrapped in it.  Errors of this module pass; an interrupt passes, stripped; what nobody
-    foresaw may quote data and becomes ``ComputationFailed``.  A call with wrong arguments fails before any frame of ours exists and stays what it is.
+    foresaw may quote data and becomes ``ComputationFailed``.  A call with wrong arguments fails before any frame of ours exists, and is told what it may have.
     """
+    from pandas_dp.errors.calls import misused  # noqa: PLC0415  (which has this module's errors)
 
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True  # in IPython and pytest
         error: BaseException
         try:
             return method(*args, **kwargs)
@@ -78,7 +80,8 @@ def boundary(method: Callable[P, R]) -> Callable[P, R]:
             error = raised
         except Exception as raised:  # noqa: BLE001
             ours = raised.__traceback__ is not None and raised.__traceback__.tb_next is not None
-            error = ComputationFailed.unexpected() if ours else raised
+            wrong = misused(method, args, kwargs) if isinstance(raised, TypeError) else None
+            error = wrong or (ComputationFailed.unexpected() if ours else raised)
         error.__cause__ = error.__context__ = None
         del args, kwargs  # even what was passed in may be a column of the data
         raise error.with_traceback(None)

@@ -46,11 +46,13 @@ class SessionClosed(DPError, RuntimeError):
     """The session answers no more queries."""
 
     @classmethod
-    def closed(cls) -> Self:
-        return cls(
-            f"this session was closed and answers no more. {UNCHARGED} Its ledger and releases can still be read; "
+    def closed(cls, path: str | None) -> Self:
+        after = (
             "a new budget, under another name, is the data owner's decision."
+            if path is None
+            else f"protect(ledger=...) continues the account in {path} with what is left."
         )
+        return cls(f"this session was closed and answers no more. {UNCHARGED} Its ledger and releases can still be read; {after}")
 
     @classmethod
     def forked(cls) -> Self:

@@ -30,7 +30,7 @@ class ColumnError(DPError, KeyError):
         names = [label(name) for name in columns]
         shown = ", ".join(names[:shown_at_most]) + (", ..." if len(names) > shown_at_most else "")
         known = f" Of the columns that were protected it has: {shown}." if names else ""
-        hint = f" Is it the budget? Then name it: epsilon={column}." if isinstance(column, float) else ""
+        hint = f" Is it the budget, or a quantile? Then name it: epsilon={column}, or q={column}." if isinstance(column, float) else ""
         return cls(f"this frame has no column {label(column)}.{known}{hint} {UNCHARGED}", column=column)
 
     @classmethod

@@ -42,6 +42,10 @@ class LedgerError(DPError, RuntimeError):
         )
 
     @classmethod
+    def no_file(cls, path: str) -> Self:
+        return cls(f"ledger={path!r} names no file. A session in memory needs no ledger=; to keep one, name a file.", path=path)
+
+    @classmethod
     def leftover(cls, path: str) -> Self:
         return cls(
             f"there is no ledger at {path}, but its log ({path}-wal) is still there: the file was removed or renamed while it was in use. "

@@ -131,8 +131,8 @@ class ParameterError(DPError, ValueError):
     @classmethod
     def rows_needed(cls) -> Self:
         return cls(
-            "the error of a mean depends on the number of rows, which is private: give rows=, an estimate of your "
-            "own, or release count() first, and the last released count is used. Nothing was spent.",
+            "the error of a mean depends on the number of rows, which is private: give rows=, an estimate of your own (by group, of the smallest "
+            "group), or release count() of this very frame or view first. Nothing was spent.",
             parameter="rows",
         )
 
@@ -145,14 +145,6 @@ class ParameterTypeError(ParameterError, TypeError):
         return cls(
             f"{parameter} must be a number (int, float, str, Decimal, Fraction or a NumPy scalar), not {kind.__name__}. {UNCHARGED}",
             parameter=parameter,
-        )
-
-    @classmethod
-    def no_such(cls, name: str) -> Self:
-        missing = " Missing values are always left out; count(column) counts the others." if name in {"skipna", "dropna"} else ""
-        return cls(
-            f"there is no argument {name}=.{missing} A price is named with epsilon=, or with rho=, mechanism=, within= and level=. {UNCHARGED}",
-            parameter=name,
         )
 
     @classmethod
@@ -224,10 +216,10 @@ class BoundsError(ParameterError):
         )
 
     @classmethod
-    def wider(cls, column: Hashable, bounds: object, declared: object) -> Self:
+    def wider(cls, column: Hashable, bounds: object, declared: object, *, derived: bool = False) -> Self:
+        source = "which follow from its expression" if derived else "which the schema declares"
         return cls(
-            f"bounds {pair(bounds)} for {where(column)} reach beyond {pair(declared)}, which the schema declares: a "
-            f"call may only narrow them. {UNCHARGED}",
+            f"bounds {pair(bounds)} for {where(column)} reach beyond {pair(declared)}, {source}: a call may only narrow them. {UNCHARGED}",
             parameter="bounds",
             column=column,
             bounds=plain(bounds),
@@ -261,6 +253,23 @@ class KeysError(ParameterError):
             f"{where(column)} has no public keys to group by. Declare them with isin in a pandera schema, protect(schema=...); group by a boolean, "
             "whose keys are known; or give them, keys=[...]. They are never taken from the data, nor from the categories of a Categorical, "
             f"because which keys occur is private. {UNCHARGED}",
+            parameter="keys",
+            column=column,
+        )
+
+    @classmethod
+    def loop(cls) -> Self:
+        return cls(
+            "groups are not looped over: each turn would be paid for, and take the keys from the data. Ask once for all of them, "
+            f"df.dp.groupby(...).agg(...), and loop over the answer. {UNCHARGED}",
+            parameter="keys",
+            column=None,
+        )
+
+    @classmethod
+    def of_units(cls, column: Hashable) -> Self:
+        return cls(
+            f"{where(column)} tells people apart, and has no public keys: count(unique=True) counts people. {UNCHARGED}",
             parameter="keys",
             column=column,
         )

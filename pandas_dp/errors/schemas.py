@@ -46,6 +46,12 @@ class SchemaViolation(DPError, ValueError):
     def of(cls, failures: Iterable[tuple[str, str]]) -> Self:
         unique = tuple(dict.fromkeys(failures))
         shown = "; ".join(f"{column}: {check}" for column, check in unique)
+        if unique and all(check.startswith("not in the ") for _, check in unique):
+            return cls(
+                f"the columns of the frame are not those of its schema ({shown}). Rename them, or correct the schema: required=False lets a "
+                "column be missing, strict=False lets others be there.",
+                failures=unique,
+            )
         return cls(
             f"the frame does not satisfy its schema ({shown or 'validation failed'}). No values are shown here: the owner "
             "can look with schema.validate(df, lazy=True) outside pandas_dp. Correct the data or the schema, or use "

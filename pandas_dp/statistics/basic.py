@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas_dp.keys import KeySet, PrivateKeys
     from pandas_dp.public import PublicFrame
 
-__all__ = ["bounded", "count", "grouped", "mean", "total"]
+__all__ = ["bounded", "count", "grouped", "mean", "size", "total"]
 
 
 def grouped(query: Query, keys: KeySet | PrivateKeys, by: str, max_groups: int | None = None) -> Query:
@@ -33,12 +33,17 @@ def count(frame: PublicFrame, column: Any) -> Query:
     if frame.is_series:
         return Query("count()", (_present(frame.series),))
     if column is None:
-        return Query("count()", (Part(rows(), (Count(),)),))
+        return size(frame)
     if isinstance(column, list):
         frame.check_list(column)
         return Query(f"count({column!r})", tuple(map(_present, column)), tuple(column))
     frame.check(column)
     return Query(f"count({column!r})", (_present(column),))
+
+
+def size(_: PublicFrame) -> Query:
+    """Count rows, those without a value included."""
+    return Query("count()", (Part(rows(), (Count(),)),))
 
 
 def _present(column: Any) -> Part:
