@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.amounts import Rho
-from pandas_dp.errors import DPError, SessionClosed
+from pandas_dp.errors import DPError, NotProtected, SessionClosed
 from pandas_dp.results import plus_minus
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ def _headed(heading: str) -> str:
 
 
 def _sentence(error: DPError) -> str:
-    """Return the first sentence of an error."""
-    first = str(error).split(". ", 1)[0].removesuffix(".")
+    """Return the first sentence of an error; of a frame that is not protected the second, too, which says what to do."""
+    first = ". ".join(str(error).split(". ")[: 2 if isinstance(error, NotProtected) else 1]).removesuffix(".")
     return first[:1].upper() + first[1:] + "."
 
 

@@ -242,7 +242,10 @@ def test_sentences_instead_of_errors():
     """Without a session, with rows of two, closed: a short sentence; a closed session still shows its account."""
     bare = pd.DataFrame({"age": [1], "ward": ["north"]})
     for thing in (bare.dp, bare["age"].dp, bare.dp.groupby("ward")):
-        assert page(thing).words.endswith("This frame is not protected: it carries no handle of a session of this process.")
+        assert page(thing).words.endswith(
+            "This frame is not protected: it carries no handle of a session of this process. "
+            "Call df.dp.protect(epsilon=...) once, on the original frame, and derive from what it returns."
+        )
         assert repr(thing)
     one, other = table().reset_index(), table()[["age"]].rename(columns={"age": "other"}).reset_index()
     joined = one.join(other)
