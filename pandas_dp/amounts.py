@@ -43,6 +43,7 @@ DELTA_MIN = Fraction(1, 10**60)
 RHO_MIN = EPSILON_MIN**2 / 2
 RHO_MAX = EPSILON_MAX**2 / 2
 _MAX_BITS = 256  # of numerator and denominator: exact sums of longer ones would grow without use
+_SHOWN_BITS = 1024
 _PLACES = 30  # of a decimal, beyond which the fraction is shorter
 _NUMBER = re.compile(r"[+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?|\d{1,80}/\d{1,80}", re.ASCII)
 
@@ -78,10 +79,12 @@ class Amount(Fraction):
         return super().__ge__(_typed(other))
 
     def __str__(self) -> str:
-        """Return a decimal if it is exact and short, else the fraction."""
+        """Return a decimal if it is exact and short, else the fraction; of a sum of many different fractions about what it is."""
         short = format(float(self), ".15g")
         if Fraction(short) == self:
             return short
+        if self.denominator.bit_length() > _SHOWN_BITS:
+            return f"about {short}"
         twos = (self.denominator & -self.denominator).bit_length() - 1
         fives = round(math.log(self.denominator >> twos, 5))
         places = max(twos, fives)
@@ -98,9 +101,9 @@ class Amount(Fraction):
         """Format as a float if a format is given."""
         return format(float(self), spec) if spec else str(self)
 
-    def __reduce__(self) -> tuple[type[Amount], tuple[str]]:
+    def __reduce__(self) -> tuple[type[Amount], tuple[int, int]]:
         """Pickle by the exact fraction."""
-        return type(self), (f"{self.numerator}/{self.denominator}",)
+        return type(self), (self.numerator, self.denominator)
 
 
 class Epsilon(Amount):

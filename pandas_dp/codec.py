@@ -11,6 +11,7 @@ import datetime as dt
 import importlib
 import json
 import math
+import re
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -47,6 +48,8 @@ _CLASSES = {
 }
 _AMOUNTS: dict[str, type[Fraction]] = {"Fraction": Fraction, "Epsilon": Epsilon, "Delta": Delta, "Rho": Rho}
 _KIND = "$"
+_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
+_LONGEST = 10_000_000  # groups
 
 
 def fits(thing: Any) -> bool:
@@ -134,6 +137,9 @@ def _zone(thing: dt.tzinfo) -> Any:
 
 @lru_cache
 def _named(zone: str) -> Any:
+    if not _ZONE.fullmatch(zone) or zone.startswith("dateutil"):  # which would open any file
+        msg = "no name of a time zone"
+        raise ValueError(msg)
     return pd.Timestamp(0).tz_localize("UTC").tz_convert(zone).tz
 
 
@@ -200,14 +206,30 @@ def decode(data: Any) -> Any:
 def _array(data: Any) -> Any:
     dtype = np.dtype(data["dtype"])
     flat = np.frombuffer(base64.b64decode(data["v"]), dtype=dtype.newbyteorder("<")).astype(dtype)
-    return flat.reshape(data["shape"])
+    return _shaped(flat, data["shape"])
+
+
+def _shaped(flat: Any, shape: list[int]) -> Any:
+    """Return an array in its shape, which may not be longer than what it holds."""
+    if any(not 0 <= axis <= flat.size for axis in shape):
+        msg = "no shape of an array"
+        raise ValueError(msg)
+    return flat.reshape(shape)
+
+
+def _range(data: Any) -> pd.RangeIndex:
+    found = pd.RangeIndex(data["v"][0], data["v"][1], data["v"][2], name=decode(data["name"]))
+    if len(found) > _LONGEST:
+        msg = "no range of groups"
+        raise ValueError(msg)
+    return found
 
 
 def _objects(data: Any) -> Any:
     flat = np.empty(len(data["v"]), dtype=object)
     for place, one in enumerate(data["v"]):
         flat[place] = decode(one)
-    return flat.reshape(data["shape"])
+    return _shaped(flat, data["shape"])
 
 
 def _timestamp(value: int, unit: str, zone: Any) -> pd.Timestamp:
@@ -261,6 +283,6 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
         decode(data["v"][0]), decode(data["v"][1]), closed=data["v"][2], name=decode(data["name"])
     ),
     "DatetimeIndex": _datetimes,
-    "RangeIndex": lambda data: pd.RangeIndex(data["v"][0], data["v"][1], data["v"][2], name=decode(data["name"])),
+    "RangeIndex": _range,
     "Index": _index,
 }

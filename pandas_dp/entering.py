@@ -47,6 +47,8 @@ def enter(
     rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
     label = frame_name(name, session)
     session.accountant.check_open()
+    if name is None:
+        session.unnamed(frame)
     facts: dict[Hashable, ColumnFacts] = {}
     if schema is not None:
         read, facts = read_schema(schema, frame.columns)

@@ -55,8 +55,10 @@ class KeyList:
     other: Hashable | None = None
 
     def means(self) -> tuple[Any, ...]:
-        """Return what counts for the question that is asked."""
-        return self.column, self.values, self.other
+        """Return what counts for the question that is asked; in a column of objects a date is no midnight."""
+        objects = self.wanted is self.values
+        kinds = [type(value).__name__ for value in self.values if objects and _only_itself(value)]
+        return self.column, self.values, self.other, kinds
 
     @property
     def labels(self) -> list[Any]:
@@ -218,7 +220,7 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
     if size > MOST_GROUPS:
         raise KeysError.unusable(columns, f"make more than {MOST_GROUPS:,} groups")
     index: pd.Index[Any] | None = None
-    with suppress(UnicodeEncodeError):  # half a character
+    with suppress(Exception):  # half a character, a duration in years, or whatever else pandas has no place for
         if isinstance(parts[0], Bins) and len(parts) == 1:
             index = parts[0].index
         elif len(parts) == 1:
@@ -226,7 +228,7 @@ def group_keys(frame: PublicFrame, by: Any, keys: Any, other: Hashable | None) -
         else:
             index = pd.MultiIndex.from_product([part.index if isinstance(part, Bins) else part.labels for part in parts], names=columns)
     if index is None:
-        raise KeysError.unusable(columns, "hold a text that is none")
+        raise KeysError.unusable(columns, "hold a text or value that no index can hold")
     return KeySet(parts, index)
 
 
@@ -281,6 +283,11 @@ def _key_list(frame: PublicFrame, column: Hashable, given: Any, other: Hashable 
     if other is not None and other in values:
         raise KeysError.unusable(column, "contain the label given as other=")
     return KeyList(column, values, wanted, other)
+
+
+def _only_itself(value: Any) -> bool:
+    """Whether an object is equal to none of another type: a date, or NumPy's dates and durations."""
+    return isinstance(value, (np.datetime64, np.timedelta64)) or (isinstance(value, dt.date) and not isinstance(value, dt.datetime))
 
 
 _PLAIN = (str, bool, int, float, Decimal, np.generic, dt.date, dt.timedelta)

@@ -12,6 +12,7 @@ from pandas_dp.accounting.books import DIGESTED
 from pandas_dp.amounts import as_epsilon, as_rho
 from pandas_dp.errors import LabelError, ParameterError, ParameterTypeError
 from pandas_dp.meaning import digest_of, plain_text
+from pandas_dp.noise import is_private
 
 if TYPE_CHECKING:
     from pandas_dp.plans import Price
@@ -52,13 +53,13 @@ def label_of(label: object, query: Query, price: Price, protected: Protected, vi
         raise ParameterError.number("label", f"a text of 1 to {_LONGEST} characters that says what is asked")
     roster, name = protected.roster, protected.handle.rsplit("#", 1)[0]
     protected.session.check_names(name)
-    each = None if query.one_each is None else query.one_each.column
     asked = {
         "frame": name,
         "unit": "row" if roster.unit is None else f"{plain_text(roster.unit)}, max_rows={int(roster.max_rows)}",
         "query": query.text,
+        "noise": "private" if is_private() else "repeatable, for tests",
         "price": _price(price),
-        DIGESTED: digest_of((query.parts, query.keys, query.labels, query.functions, query.distinct, each, query.max_groups)),
+        DIGESTED: digest_of(query),
     }
     return text, asked
 

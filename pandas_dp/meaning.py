@@ -10,6 +10,7 @@ import datetime as dt
 import hashlib
 import json
 import math
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "plain_text"]
 
-_FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "weight", "weights"})
+_FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "text", "weights"})
 """Fields of a query's parts and readings that follow from its text, bounds and keys."""
 
 _PER_SECOND: dict[str, int | Fraction] = {
@@ -83,7 +84,11 @@ def _number(thing: Any) -> Any:
 def _moment(thing: Any) -> Any:
     """Return a date or duration as an exact number of seconds."""
     date = isinstance(thing, (dt.date, np.datetime64))
-    moment: Any = pd.Timestamp(thing) if date else pd.Timedelta(thing)
+    moment: Any = None
+    with suppress(ValueError, OverflowError):  # beyond what pandas has
+        moment = pd.Timestamp(thing) if date else pd.Timedelta(thing)
+    if moment is None:
+        return [type(thing).__name__, repr(thing)]
     if moment is pd.NaT:
         return {"date": "missing"}
     seconds = Fraction(int(moment.asm8.view("i8"))) / _PER_SECOND[moment.unit]
@@ -92,7 +97,7 @@ def _moment(thing: Any) -> Any:
 
 _MEANINGS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((dt.date, dt.timedelta, np.datetime64, np.timedelta64), _moment),
-    ((Fraction, int, float, Decimal, np.number), _number),
+    ((Fraction, int, float, Decimal, np.integer, np.floating), _number),
     (frozenset, lambda thing: sorted(map(_meaning, thing), key=json.dumps)),
     ((tuple, list), lambda thing: [_meaning(one) for one in thing]),
     ((np.ndarray, pd.Index), lambda thing: [_meaning(one) for one in thing]),

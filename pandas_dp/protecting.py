@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pandas_dp import registry
 from pandas_dp.accounting import lock
-from pandas_dp.accounting.prices import as_optional_delta
-from pandas_dp.amounts import as_epsilon, as_rho
+from pandas_dp.accounting.prices import as_optional_delta, open_account
+from pandas_dp.amounts import as_epsilon, as_rho, checked_count
 from pandas_dp.entering import checked_name, enter
 from pandas_dp.errors import ParameterError, ParameterTypeError, SessionConflict
 from pandas_dp.schema import read_schema
@@ -65,8 +65,7 @@ def protect(
     if ledger is not None:
         # What is in the file is compared with the file: its budget may have been amended.
         _check_name(name, parameters, ["ledger"])
-        registry.refuse_vanished(str(parameters["ledger"]))
-        opened = _kept(Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=cast("Any", ledger)))
+        opened = _kept(str(parameters["ledger"]), name, queries, epsilon=epsilon, delta=delta, rho=rho)
         protected = enter(opened, frame, **cast("Any", under))
         with lock.LOCK:
             _check_name(name, parameters, ["ledger"])
@@ -99,9 +98,20 @@ def _take_name(name: str | None, opened: Session, parameters: dict[str, object])
         registry.named_sessions.setdefault(name, (opened, parameters))
 
 
-def _kept(opened: Session) -> Session:
-    """Return the session by which this process has the file open already, so that a cell that runs again makes no second copy of the row labels."""
-    path = str(opened.accountant.path)
+def _kept(path: str, name: str | None, queries: int | None, *, epsilon: object, delta: object, rho: object) -> Session:
+    """Return the session by which this process has the file open already, so that a cell that runs again reads no file and makes no second copy of the row labels."""
+    from pandas_dp.accounting.keeping import check_same, terms  # noqa: PLC0415  (loaded for those who use it)
+
+    with lock.LOCK:
+        before = registry.kept_sessions.get(path)
+    if before is not None and not before.accountant.closed:
+        before.accountant.refresh()
+        check_same(
+            before.accountant,
+            terms(open_account(epsilon, delta, rho), name, None if queries is None else checked_count("queries", queries)),
+        )
+        return before
+    opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=path)
     with lock.LOCK:
         before = registry.kept_sessions.get(path)
         if before is None or not before.accountant.same_file(opened.accountant):

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from pandas_dp.accounting import lock
 from pandas_dp.domain import ColumnFacts
-from pandas_dp.errors import AlreadyProtected, ColumnError, LedgerError, LineageError, NotProtected
+from pandas_dp.errors import AlreadyProtected, ColumnError, LineageError, NotProtected
 from pandas_dp.noise import HANDLE, fresh_token
 from pandas_dp.units import Roster
 
@@ -35,7 +34,6 @@ __all__ = [
     "named_sessions",
     "protected_by",
     "refuse_protected",
-    "refuse_vanished",
     "register",
     "require",
 ]
@@ -242,13 +240,6 @@ def refuse_protected(frame: pd.DataFrame) -> None:
     """Raise ``AlreadyProtected`` for a frame that has a session."""
     if isinstance(frame, (pd.DataFrame, pd.Series)) and find(frame) is not None:
         raise AlreadyProtected.again()
-
-
-def refuse_vanished(path: str) -> None:
-    """Raise ``LedgerError`` if this process has a ledger file open that is no longer there: a new one in its place would refill the budget."""
-    known = kept_sessions.get(path)
-    if known is not None and not known.accountant.closed and not Path(path).exists():
-        raise LedgerError.vanished(path)
 
 
 def protected_by(session: Session) -> list[Protected]:

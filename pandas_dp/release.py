@@ -14,6 +14,7 @@ Nothing before 3 reads a value.  Nothing after 3 refunds, and whatever fails the
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,7 +25,7 @@ import pandas as pd
 from pandas_dp.cells import OneEach, rows, top_of
 from pandas_dp.engines.grouping import group_codes
 from pandas_dp.engines.pandas import column_of, totals
-from pandas_dp.errors import ComputationFailed
+from pandas_dp.errors import ComputationFailed, SessionClosed
 from pandas_dp.keys import PrivateKeys
 from pandas_dp.noise import is_private
 from pandas_dp.plans import margin_before, plan_of
@@ -110,6 +111,7 @@ def released(
     read : callable, optional
         Post-processing: makes of the release the one that is recorded and returned.
     """
+    process = os.getpid()
     protected = require(base_of(source))
     session, roster = protected.session, protected.roster
     session.accountant.check_open()
@@ -160,6 +162,8 @@ def released(
         release = made
     if release is None:
         raise ComputationFailed.after_charge(query.text)
+    if os.getpid() != process:  # a handler forked in between: the charge buys one answer, the parent's
+        raise SessionClosed.forked()
     session.record(release)
     return release, _noted(release, value, query, source, session)
 
@@ -313,7 +317,7 @@ def _shown_keys(
     noisy = _add(units[occurring], _sampler(showing.noise).draws(len(occurring)))
     shown = np.flatnonzero(noisy >= showing.threshold)
     chosen, index = candidates.chosen(occurring[shown])
-    return chosen, index, noisy[shown], counted
+    return chosen, index, _narrow(noisy[shown]), counted  # of those that do not show nothing may be seen, not even how they are held
 
 
 def _within(frame: Any, groups: Groups, max_groups: int, selection: Selection, counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
@@ -333,7 +337,12 @@ def _add(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
     sure = _reach(exact) + _reach(noise) < _WIDE
     kind = np.int64 if sure else np.object_
     total: NDArray[Any] = exact.astype(kind) + noise.astype(kind)
-    return total if sure or _reach(total) >= _WIDE else total.astype(np.int64)
+    return _narrow(total)
+
+
+def _narrow(totals: NDArray[Any]) -> NDArray[Any]:
+    """Hold noisy totals in int64 where they fit, whatever they were the sums of."""
+    return totals.astype(np.int64 if _reach(totals) < _WIDE else np.object_, copy=False)
 
 
 def _reach(totals: NDArray[Any]) -> int:

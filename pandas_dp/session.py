@@ -6,6 +6,7 @@ Everything that a session prints or returns is public or paid for.
 from __future__ import annotations
 
 import warnings
+import weakref
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -99,6 +100,7 @@ class Session(Listed, Spending):
             "query_delta",
             "record",
             "recorded",
+            "unnamed",
         }
     )  # what other modules call
 
@@ -124,7 +126,12 @@ class Session(Listed, Spending):
         self._accountant, self._name, self._queries = account, name, queries
         self._releases: dict[int, Release] = {}
         self._counts = Counts()
-        self._unnamed = 0  # frames that protect() was given without a name
+        self._without_name: list[weakref.ref[pd.DataFrame]] = []
+        self._unnamed = 0
+        if account.path is not None:
+            from pandas_dp.loading import load  # noqa: PLC0415  (for those who share a session with forks)
+
+            load()
         budget = account.budget
         if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
             warnings.warn(
@@ -229,7 +236,6 @@ class Session(Listed, Spending):
     ) -> DPFrame:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
-        self._unnamed += name is None
         protected = enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
         return cast("DPFrame", protected)
 
@@ -274,8 +280,14 @@ class Session(Listed, Spending):
         self._accountant.close()
         registry.forget(self)
 
+    def unnamed(self, frame: pd.DataFrame) -> None:
+        """Take note of a frame that was given no name; of the same object again, as when a cell runs again, not a second time."""
+        if not any(one() is frame for one in self._without_name):
+            self._without_name.append(weakref.ref(frame))
+            self._unnamed += 1
+
     def check_names(self, frame: str) -> None:
-        """Raise ``LabelError`` if the name of a frame may be that of another: how often ``protect()`` was called tells, and no data."""
+        """Raise ``LabelError`` if the name of a frame may be that of another: how many were given tells, and no data."""
         if self._unnamed > 1 and frame == frame_name(None, self):
             raise LabelError.unnamed()
 
@@ -391,7 +403,8 @@ class Session(Listed, Spending):
 def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
     margin: Any = entry.margin
     if margin != margin and release is not None and release.columns is None and release.index is None:  # noqa: PLR0124  (NaN: not known before)
-        margin = release.half_width()
+        with suppress(Exception):  # an answer of a forged file
+            margin = release.half_width()
     return (
         entry.time, entry.frame, entry.query, entry.epsilon, entry.delta, entry.cost.rho, entry.mechanism, entry.scale, margin, entry.private, entry.label,
     )  # fmt: skip

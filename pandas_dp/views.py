@@ -46,7 +46,11 @@ class _Step:
             return f"where({self.condition.text!r})"
         if self.selected is not None:
             return f"select({list(self.selected)!r})"
-        return "assign(" + ", ".join(f"{name}={expression.text!r}" for name, expression in self.assigned) + ")"
+        return (
+            "assign("
+            + ", ".join(f"{name if name.isidentifier() else repr(name)}={expression.text!r}" for name, expression in self.assigned)
+            + ")"
+        )
 
 
 class View:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -15,11 +17,13 @@ import pytest
 from ledger_support import folder, frame, small  # noqa: F401  (a fixture)
 
 from pandas_dp import DPError, LedgerBusy, LedgerDamaged, LedgerError, Session
+from pandas_dp.__main__ import main
 from pandas_dp.accounting import files
 from pandas_dp.accounting.files import LedgerFile
-from pandas_dp.accounting.ledger import Cost
-from pandas_dp.accounting.records import START, Record, seal, text_of
+from pandas_dp.accounting.ledger import Cost, Entry
+from pandas_dp.accounting.records import START, Record, body_of, seal, text_of
 from pandas_dp.amounts import as_epsilon
+from pandas_dp.codec import decode
 from pandas_dp.registry import kept_sessions, named_sessions
 
 
@@ -214,7 +218,7 @@ def test_vanished(path):
 
 def test_a_log_without_its_file(path):
     """Where only SQLite's log is left, no new ledger is begun: the log would be played into it."""
-    small(path)
+    small(path).dp.session.close()
     named_sessions.pop("small", None)
     kept_sessions.clear()  # as in another process
     path.with_name(path.name + "-wal").write_bytes(b"x" * 4096)
@@ -300,6 +304,70 @@ def test_an_answer_of_another_version(path):
     assert later.ledger["epsilon"].tolist() == [0.1, 0.1]
     with pytest.raises(LedgerError, match="a version of pandas_dp"):
         later.replay("later")
+
+
+OPENED = {"name": None, "epsilon": "1", "delta": None, "rho": None, "queries": None}
+FORGED = {
+    "a long amount": ("charge", {"epsilon": f"1/{10**1500 + 1}"}),
+    "a negative amount": ("charge", {"epsilon": "-1/2"}),
+    "a time without a zone": ("charge", {"time": "2024-01-01T00:00:00"}),
+    "a time beyond": ("charge", {"time": "0001-01-01T00:00:00+23:59"}),
+    "a number out of order": ("charge", {"number": 7}),
+    "a text for a flag": ("charge", {"pure": "yes"}),
+    "many queries": ("opening", {"queries": "many"}),
+    "queries of none": ("opening", {"queries": "-1"}),
+    "no budget": ("opening", {"epsilon": None}),
+    "a name of another type": ("frame", {"declared": [1]}),
+}
+
+
+def forged(path, kind, changes):
+    charge = body_of(Entry(1, datetime.now(UTC), "f", "count()", Cost.laplace(as_epsilon("0.1")), "discrete Laplace", 10.0, 30.0, True))
+    bodies = {"opening": OPENED, "charge": charge, "frame": {"name": "f", "declared": {}}}
+    records = [Record(name, {**body, **(changes if name == kind else {})}) for name, body in bodies.items()]
+    assert LedgerFile.create(path, records) is not None
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_forged_records(path, forgery):
+    """Records under right seals that say what no ledger says are refused as damage, by sessions and the audit alike."""
+    forged(path, *FORGED[forgery])
+    with pytest.raises(LedgerDamaged):
+        Session.open(path)
+    assert main(["ledger", str(path)]) == 1
+
+
+def test_long_sums_are_shown(path, capsys):
+    """Amounts whose exact sum has thousands of digits are shown as about what they are."""
+    records = [Record("opening", OPENED)]
+    for number, prime in enumerate((3, 7, 11, 13, 17, 19, 23, 29), start=1):
+        entry = Entry(number, datetime.now(UTC), "f", "count()", Cost.laplace(as_epsilon("0.1")), "discrete Laplace", 10.0, 30.0, True)
+        records.append(Record("charge", {**body_of(entry), "epsilon": f"1/{prime**650}"}))
+    assert LedgerFile.create(path, records) is not None
+    session = Session.open(path)
+    assert "left" in repr(session)
+    assert len(session.ledger) == 8
+    assert pickle.loads(pickle.dumps(session.spent)) == session.spent
+    for options in ([], ["--export", "csv"], ["--export", "json"]):
+        assert main(["ledger", str(path), *options]) == 0
+    capsys.readouterr()
+
+
+BOMBS = [
+    {"$": "array", "dtype": "i8", "shape": [10**9, 0], "v": ""},
+    {"$": "array", "dtype": "f8", "shape": [-1], "v": "AAAAAAAAAAA="},
+    {"$": "RangeIndex", "v": [0, 10**18, 1], "name": None},
+    {"$": "tz", "v": "dateutil//etc/hostname"},
+    {"$": "tz", "v": "/etc/hostname"},
+    {"$": "objects", "shape": [3], "v": [1]},
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: f"{bomb['$']} {str(bomb.get('v'))[:12]}")
+def test_what_is_not_decoded(bomb):
+    """Content that would take for ever, or open a file, is no answer."""
+    with pytest.raises(ValueError, match=r"no |cannot|buffer"):
+        decode(bomb)
 
 
 def test_errors_show_no_data(path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 import sqlite3
 import subprocess
 import sys
@@ -13,8 +15,8 @@ from fractions import Fraction
 import pytest
 from ledger_support import folder, frame, small, unprivileged  # noqa: F401  (fixtures)
 
-from pandas_dp import LedgerBusy, LedgerUnwritable, Session, SessionConflict
-from pandas_dp.accounting import files
+from pandas_dp import LedgerBusy, LedgerError, LedgerUnwritable, Session, SessionClosed, SessionConflict, release
+from pandas_dp.accounting import files, lock
 from pandas_dp.registry import kept_sessions, named_sessions
 
 
@@ -195,3 +197,107 @@ def test_an_interrupt_leaves_the_books_right(path, moment, monkeypatch):
         assert len(session.accountant.entries) == len(fresh.accountant.entries)
         assert len(fresh.releases) <= len(fresh.accountant.entries)
     assert df.dp.count(epsilon=0.01) is not None
+
+
+@pytest.mark.parametrize("place", ["_connect", "_prepare", "_news"])
+def test_an_interrupt_lets_go_of_the_file(path, place, monkeypatch):
+    """Ctrl-C while an account is read leaves no connection behind, whoever keeps the traceback: the next charge finds the file free."""
+    df = small(path)
+    session = df.dp.session
+    monkeypatch.setattr(files, "WAIT", 0.0)
+    original = getattr(files, place)
+
+    def interrupted(*arguments, **options):
+        original(*arguments, **options)
+        raise KeyboardInterrupt
+
+    held = []
+    gc.disable()
+    try:
+        for ask in (lambda: session.remaining, lambda: repr(session), lambda: session.ledger):
+            monkeypatch.setattr(files, place, interrupted)
+            try:
+                ask()
+            except KeyboardInterrupt as interrupt:
+                held.append(interrupt)
+            monkeypatch.setattr(files, place, original)
+            monkeypatch.setattr(files, "WAIT", 0.0)
+            assert df.dp.count(epsilon=0.01) is not None
+    finally:
+        gc.enable()
+    assert len(held) == 3
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["memory", "file"])
+def test_a_fork_in_a_query(path, kept, monkeypatch):
+    """A handler that forks inside a query makes two processes of it: the charge buys one answer, the parent's."""
+    session = Session(1, ledger=path if kept else None)
+    df = session.protect(frame())
+    original, children = release._measure, []
+
+    def forking(*arguments):
+        children.append(os.fork())
+        return original(*arguments)
+
+    monkeypatch.setattr(release, "_measure", forking)
+    code = 1
+    try:
+        answer = df.dp.count(epsilon=0.1)
+    except SessionClosed:
+        code = 0
+    finally:
+        if children == [0]:
+            os._exit(code)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert answer is not None
+    assert len(session.releases) == len(session.accountant.entries) == 1
+
+
+def test_a_thread_that_does_not_let_go(path, monkeypatch):
+    """A thread that holds the files' lock for ever, as a handler may that interrupted it, is waited for and then told of: no deadlock."""
+    df = small(path)
+    monkeypatch.setattr(files, "WAIT", 0.2)
+    taken, free = threading.Event(), threading.Event()
+
+    def hold():
+        with lock.FILES:
+            taken.set()
+            free.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    taken.wait(30)
+    with pytest.raises(LedgerBusy, match="another thread of this process"):
+        df.dp.count(epsilon=0.1)
+    free.set()
+    thread.join()
+    assert df.dp.count(epsilon=0.1) is not None
+
+
+def test_no_new_file_where_one_is_open(path):
+    """Neither protect() nor Session() begins a file where one was that a session of this process has open; closed, it is the owner's business."""
+    df = small(path)
+    path.unlink()
+    for ask in (
+        lambda: Session(1, name="small", ledger=path),
+        lambda: Session(5, ledger=path),
+        lambda: frame().dp.protect(epsilon=1, ledger=path),
+    ):
+        with pytest.raises(LedgerError, match="no longer there"):
+            ask()
+    assert not path.exists()
+    df.dp.session.close()
+    assert Session(1, ledger=path).spent == 0
+
+
+def test_a_cell_that_runs_again_reads_nothing_again(path, monkeypatch):
+    """protect(ledger=) of a file that this process has open compares parameters, and does not check the whole file again."""
+    df = small(path)
+    read = []
+    original = files.LedgerFile.read
+    monkeypatch.setattr(files.LedgerFile, "read", lambda file: read.append(file) or original(file))
+    again = frame().dp.protect(epsilon=1, name="small", ledger=path)
+    assert again.dp.session is df.dp.session
+    with pytest.raises(SessionConflict, match="epsilon: 1 recorded, 2 now"):
+        frame().dp.protect(epsilon=2, name="small", ledger=path)
+    assert read == []

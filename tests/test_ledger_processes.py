@@ -43,3 +43,25 @@ def test_eight_processes_race(folder):  # noqa: F811
     assert found["entries"] == list(range(1, 1501))
     assert found["answers"] == 1500
     assert found["remaining"] == "0"
+
+
+LOADED = """
+import json, pathlib, sys
+names = {"__name__": "queries"}
+exec(pathlib.Path("test_replay.py").read_text(encoding="utf-8").replace(', label="x"', ""), names)
+df = names["table"](sys.argv[1], delta=1e-6, epsilon=10)
+before = set(sys.modules)
+for ask in names["QUERIES"].values():
+    ask(df.dp)
+df.dp.groupby("ward", keys="private").size(epsilon=0.1, label="private keys")
+df.dp.session.releases, df.dp.session.ledger, repr(df.dp.session)
+print(json.dumps(sorted(name for name in set(sys.modules) - before if name.startswith("pandas_dp"))))
+"""
+
+
+def test_a_shared_session_has_loaded_what_it_needs(folder):  # noqa: F811
+    """A session in a file loads no module of the package with its first queries: a fork meanwhile would find it half loaded for ever."""
+    command = [sys.executable, "-W", "ignore", "-c", LOADED, folder / "l.sqlite"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=DRIVER.parent)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []

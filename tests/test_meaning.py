@@ -108,6 +108,15 @@ def test_frames_without_names():
         with pytest.raises(LabelError, match="name="):
             one.dp.count(epsilon=0.1, label="n")
     assert session.spent == Fraction(1, 10)
+    assert session._unnamed == 2
+    other = Session(1)
+    raw = table()
+    for one in (other.protect(raw), other.protect(raw)):  # a cell that runs again
+        assert one.dp.count(epsilon=0.1, label="n") is not None
+    assert other.spent == Fraction(1, 10)
+    third = table().iloc[:3].dp.protect(session=other)
+    with pytest.raises(LabelError, match="name="):
+        third.dp.count(epsilon=0.1, label="n")
     named = session.protect(table(), name="visits")
     assert named.dp.count(epsilon=0.1, label="m") is not None
     with pytest.raises(LabelError, match="frame: protected before, visits now"):

@@ -276,3 +276,17 @@ def test_who_comes_first_decides_nothing():
         answers.append(df.dp.groupby("key", keys="private", delta="0.45").size(epsilon=100))
     assert [list(map(repr, answer.index)) for answer in answers] == [["True", "1", "'1'"]] * 2
     assert all(abs(answer.iloc[1] - 60) < 3 for answer in answers)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_keys_that_do_not_show_leave_no_trace(rows):
+    """How shown numbers are held depends on them alone: of keys that do not show, with noise that would not fit an int64, nothing is seen.
+
+    Ten askings with noise around 1e20: held by the candidates' numbers, one row or more would show in each with probability 0.6.
+    """
+    frame = pd.DataFrame({"k": [f"key {row}" for row in range(rows)], "u": range(rows)}).astype({"k": object})
+    df = protect(frame, delta=1e-2, unit="u", max_rows=10**7)
+    for _ in range(10):
+        found = df.dp.groupby("k", keys="private", delta=1e-5).count(unique=True, epsilon=1e-12)
+        noisy = df.dp.session.releases[-1].estimates[0].noisy[0]
+        assert (len(found), noisy.dtype) == (0, np.dtype(np.int64))

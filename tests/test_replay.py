@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from ledger_support import folder  # noqa: F401  (a fixture)
 import pandas_dp
 from pandas_dp import BudgetExhausted, LabelError, ParameterError, ParameterTypeError, Session
 from pandas_dp.datasets import Visits, visits
+from pandas_dp.testing import unsafe_seeded_noise
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -145,12 +147,22 @@ def test_what_differs_in_keys_and_units_counts(folder):  # noqa: F811
         (lambda label, **k: df.dp.var("age", epsilon=0.1, label=label, **k), {"ddof": 0}, {"ddof": 1}),
         (lambda label, **k: df.dp.count(epsilon=0.1, label=label, **k), {"unique": True}, {"unique": False}),
     ]
+    by, age, charge = df.dp.groupby("smoker"), ("age", "std"), ("charge", "std")
+    pairs += [
+        (lambda label, **k: by.agg(**k, epsilon=0.1, label=label), {"b": age, "c": charge}, {"b": charge, "c": age}),
+        (
+            lambda label, **k: df["age"].dp.agg(**k, epsilon=0.1, label=label),
+            {"a": "mean", "b": "std", "c": "mean"},
+            {"a": "mean", "b": "std", "c": "std"},
+        ),
+        (lambda label, **k: df.dp.assign(**k).count(epsilon=0.1, label=label), {"a='age').assign(d": "age"}, {"a": "age", "d": "age"}),
+    ]
     for place, (ask, one, other) in enumerate(pairs):
         ask(str(place), **one)
         ask(str(place), **one)
         with pytest.raises(LabelError):
             ask(str(place), **other)
-    assert df.dp.session.spent == Fraction(6, 10)
+    assert df.dp.session.spent == Fraction(len(pairs), 10)
     session = Session(1)
     session.protect(visits(), name="one").dp.count(epsilon=0.1, label="x")
     with pytest.raises(LabelError, match="frame: one before, two now"):
@@ -244,6 +256,27 @@ def test_another_process_answered_meanwhile(folder):  # noqa: F811
     session.recorded = looked
     same(here.dp.count(epsilon=0.1, label="n"), there.dp.session.replay("n"))
     assert here.dp.session.spent == Fraction(1, 10)
+
+
+def test_seeded_answers_are_no_answers(ledger):
+    """What was answered with repeatable noise is another question than one with private noise."""
+    df = table(ledger)
+    with unsafe_seeded_noise(1):
+        df.dp.count(epsilon=0.1, label="n")
+    with pytest.raises(LabelError, match="noise: repeatable, for tests before, private now"):
+        df.dp.count(epsilon=0.1, label="n")
+
+
+def test_dates_of_objects_are_no_midnights():
+    """In a column of objects a date equals no time of that day, and is another key; keys that have no meaning as a number or date are told apart by what they print."""
+    cells = [dt.date(2024, 1, 1)] * 300 + [pd.Timestamp("2024-01-01")] * 100
+    df = pd.DataFrame({"k": pd.Series(cells, dtype=object)}).dp.protect(epsilon=10)
+    days, times = ([one] for one in (cells[0], cells[-1]))
+    assert abs(df.dp.groupby("k", keys=days).size(epsilon=1, label="k").iloc[0] - 300) < 50
+    with pytest.raises(LabelError, match="bounds and keys"):
+        df.dp.groupby("k", keys=times).size(epsilon=1, label="k")
+    for key in (dt.timedelta.max, np.complex128(1)):
+        assert len(df.dp.groupby("k", keys=[key]).size(epsilon=1, label=repr(key))) == 1
 
 
 def test_replay_needs_no_budget_but_a_question_does(ledger):

@@ -47,6 +47,7 @@ class Books:
         self._mark: Mark = START
         self._unwritten: list[Record] = []
         self._closed = False
+        self.opening: Mapping[str, str | None] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.holders import holder_of
 from pandas_dp.accounting.records import START, Mark, Record, seal, text_of
-from pandas_dp.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable, SessionConflict
+from pandas_dp.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable, SessionClosed, SessionConflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ __all__ = ["LedgerFile"]
 Found = TypeVar("Found")
 
 WAIT = 30.0  # seconds for another process to let go
-_PAUSES = (0.001, 0.05)  # between attempts, the shortest and the longest
+_PAUSES = (0.0005, 0.02)  # between attempts, the shortest and the longest
 _LOOKS = 20  # at a file that others change, by who cannot lock it
 _APPLICATION = 0x64704C67  # "dpLg"
 _FORMAT = 1
@@ -151,6 +151,7 @@ class LedgerFile:
         LedgerUnwritable
             If the disk is full, failing or read-only.
         """
+        process = os.getpid()
 
         def appended(connection: sqlite3.Connection) -> None:
             # Alone, so that no other connection moves the log meanwhile, and none keeps it from being moved into the main file.
@@ -160,6 +161,8 @@ class LedgerFile:
             take(news, reached)
             records = list(build())
             reached = _add(connection, reached, records)
+            if os.getpid() != process:  # a handler forked in between
+                raise SessionClosed.forked()
             _commit(connection, self.path)
             with suppress(sqlite3.Error):  # if it fails, they are on the disk in the log
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -171,36 +174,47 @@ class LedgerFile:
         """Act on a connection as soon as nobody else holds the file."""
         start, pause = time.monotonic(), _PAUSES[0]
         while True:
-            with lock.FILES:
+            if not lock.FILES.acquire(timeout=WAIT):
+                raise LedgerBusy.held(str(self.path), "another thread of this process", WAIT)
+            try:
                 if self._acting:  # by this thread, that holds the lock: a signal's handler asks
                     raise SessionConflict.interrupted()
                 self._acting = True
                 try:
-                    with self._connected() as connection:
-                        return act(connection)
+                    return self._connected(act)
                 except _Held:
                     waited = time.monotonic() - start
                     holder = holder_of(self.path) if waited >= WAIT else None
                 finally:
                     self._acting = False
+            finally:
+                lock.FILES.release()
             if holder is not None:
                 raise LedgerBusy.held(str(self.path), holder, WAIT)
             time.sleep(pause)
             pause = min(2 * pause, _PAUSES[1])
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        with _translated(self.path):
+    def _connected(self, act: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Act on a connection that is closed in any case: what interrupts may keep this frame, and must not keep the file's locks."""
+        connection: sqlite3.Connection | None = None
+        process = os.getpid()
+        try:
             if _here(self.path) != self.identity:
                 raise LedgerError.vanished(str(self.path))
             if not self.path.stat().st_size:
                 raise LedgerDamaged.found(str(self.path), "it is empty: it was truncated, or never was a ledger and can be removed")
             connection = _connect(self.path, writable=self.writable)
-            try:
-                _prepare(connection, writable=self.writable)
-                yield connection
-            finally:
+            _prepare(connection, writable=self.writable)
+            return act(connection)
+        except (sqlite3.Error, OSError, UnicodeDecodeError, json.JSONDecodeError, OverflowError, RecursionError) as raised:
+            error = _error_of(raised, self.path)
+        finally:
+            if connection is not None and os.getpid() == process:  # a fork's copy is the parent's
                 connection.close()  # rolls back what was not committed
+        try:
+            raise error
+        finally:
+            del error  # else it would hold this frame until garbage is collected
 
 
 class _Held(Exception):
@@ -350,19 +364,19 @@ def _translated(path: Path) -> Iterator[None]:
     error: Exception | None = None
     try:
         yield
-    except sqlite3.Error as raised:
-        error = _of_sqlite(raised, path)
     except FileExistsError:
         raise
-    except OSError as raised:
-        error = _of_system(raised, path)
-    except (UnicodeDecodeError, json.JSONDecodeError, OverflowError, RecursionError):
-        error = LedgerDamaged.found(str(path), "what it holds cannot be read")
+    except (sqlite3.Error, OSError) as raised:
+        error = _error_of(raised, path)
     if error is not None:
-        try:
-            raise error
-        finally:
-            del error  # else it would hold this frame, and with it the connection, until garbage is collected
+        raise error
+
+
+def _error_of(raised: Exception, path: Path) -> Exception:
+    """Return the error of ours."""
+    if isinstance(raised, sqlite3.Error):
+        return _of_sqlite(raised, path)
+    return _of_system(raised, path) if isinstance(raised, OSError) else LedgerDamaged.found(str(path), "what it holds cannot be read")
 
 
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pandas_dp.accounting import lock
 from pandas_dp.accounting.files import LedgerFile
 from pandas_dp.accounting.prices import open_account
-from pandas_dp.accounting.records import OPENING, Record
+from pandas_dp.accounting.records import OPENING, Record, whole_of
 from pandas_dp.amounts import Rho
 from pandas_dp.errors import LedgerDamaged, LedgerError, ParameterError, ParameterTypeError, SessionConflict
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_path", "begin", "check_same", "resume", "terms"]
 
+_MOST_QUERIES = 10**9
+_opened: dict[str, weakref.WeakSet[Account]] = {}
 _TERMS = ("name", "epsilon", "delta", "rho", "queries")
 
 
@@ -61,22 +65,33 @@ def begin(path: Path, wanted: Account, name: str | None, queries: int | None) ->
     """
     here = terms(wanted, name, queries)
     if not path.exists():
+        if any(not account.closed for account in _opened.get(str(path), ())):
+            raise LedgerError.vanished(str(path))  # a new one in its place would refill the budget
         file = LedgerFile.create(path, [Record(OPENING, here)])
         if file is not None:
             wanted.keep_in(file, *file.read())
-            return wanted
-    account, recorded = resume(path)
-    check_same(str(path), {**recorded, **_budget(account)}, here)
+            return _noted(wanted, here)
+    account, _ = resume(path)
+    check_same(account, here)
     return account
 
 
-def check_same(path: str, recorded: Mapping[str, str | None], here: Mapping[str, str | None]) -> None:
-    """Raise ``SessionConflict`` with the differences, if there are any."""
+def _noted(account: Account, opening: Mapping[str, str | None]) -> Account:
+    """Remember that this process has a file open, and how it was begun."""
+    account.opening = opening
+    with lock.LOCK:
+        _opened.setdefault(str(account.path), weakref.WeakSet()).add(account)
+    return account
+
+
+def check_same(account: Account, here: Mapping[str, str | None]) -> None:
+    """Raise ``SessionConflict`` with the differences between an account and what is asked for now, if there are any."""
+    recorded = {**account.opening, **_budget(account)}
     differences = [
         f"{key}: {recorded[key] or 'none'} recorded, {here[key] or 'none'} now" for key in here if (recorded[key] or None) != here[key]
     ]
     if differences:
-        raise SessionConflict.recorded(path, differences)
+        raise SessionConflict.recorded(str(account.path), differences)
 
 
 def _budget(account: Account) -> dict[str, str | None]:
@@ -92,9 +107,11 @@ def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str
     found: tuple[Account, dict[str, str | None]] | None = None
     with suppress(LookupError, TypeError, ValueError, ParameterError):
         opening = {key: None if records[0].body[key] is None else str(records[0].body[key]) for key in _TERMS}
+        if opening["queries"] is not None:
+            whole_of(int(opening["queries"]), _MOST_QUERIES)
         if records[0].kind == OPENING:
             found = open_account(opening["epsilon"], opening["delta"] or 0, opening["rho"]), opening
     if found is None:
         raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
     found[0].keep_in(file, records, mark)
-    return found
+    return _noted(*found), found[1]

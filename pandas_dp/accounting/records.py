@@ -79,7 +79,7 @@ def written(number: Fraction) -> str:
     return f"{number.numerator}/{number.denominator}"
 
 
-_AMOUNT = re.compile(r"\d{1,4000}/[1-9]\d{0,3999}", re.ASCII)
+_AMOUNT = re.compile(r"\d{1,1000}/[1-9]\d{0,999}", re.ASCII)
 
 
 def fraction_of(text: object) -> Fraction:
@@ -109,6 +109,14 @@ def _text(value: object) -> str:
         msg = "no text"
         raise TypeError(msg)
     return value
+
+
+def _time(value: object) -> datetime:
+    found = datetime.fromisoformat(_text(value))
+    if found.tzinfo is None:
+        msg = "a time without a zone"
+        raise ValueError(msg)
+    return found.astimezone(UTC)
 
 
 def _flag(value: object) -> bool:
@@ -181,7 +189,7 @@ def entry_of(body: dict[str, Any], number: int) -> Entry:
     asked = body["asked"]
     return Entry(
         number,
-        datetime.fromisoformat(_text(body["time"])),
+        _time(body["time"]),
         _text(body["frame"]),
         _text(body["query"]),
         cost,

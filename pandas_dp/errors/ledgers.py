@@ -192,7 +192,7 @@ class LabelError(DPError, ValueError):
     @classmethod
     def unnamed(cls) -> Self:
         return cls(
-            "label= cannot tell which frame was asked: session.protect() was given several without a name. Give each of them a name=, the same one every time; "
+            "label= cannot tell which frame was asked: this session was given several without a name. Give each of them a name=, the same one every time; "
             "a label belongs to the frame of that name.",
             label="",
             differences=(),
