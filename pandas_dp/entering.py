@@ -45,7 +45,7 @@ def enter(
     if (unit is None) != (max_rows is None):
         raise ParameterError.unit_and_rows()
     rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
-    label = frame_name(name, session)
+    label = frame_name(name, session.name)
     session.accountant.check_open()
     if name is None:
         session.unnamed(frame)
@@ -61,9 +61,9 @@ def enter(
     return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
 
 
-def frame_name(name: str | None, session: Session) -> str:
+def frame_name(name: str | None, of_session: str | None) -> str:
     """Return what a frame is called in handles and the ledger."""
-    return checked_name(name) or session.name or "protected"
+    return checked_name(name) or of_session or "protected"
 
 
 def checked_name(name: object) -> str | None:

@@ -6,21 +6,18 @@ Everything that a session prints or returns is public or paid for.
 from __future__ import annotations
 
 import warnings
-import weakref
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from pandas_dp import registry
-from pandas_dp.accounting.blocks import Answered
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.amounts import Epsilon, checked_count
 from pandas_dp.completion import Listed
 from pandas_dp.counts import Counts
-from pandas_dp.entering import checked_name, enter, frame_name
+from pandas_dp.entering import checked_name, enter
 from pandas_dp.errors import (
     LabelError,
     LargeBudgetWarning,
@@ -30,16 +27,18 @@ from pandas_dp.errors import (
     SessionConflict,
     boundary,
 )
+from pandas_dp.recording import Recording
 from pandas_dp.spending import Spending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    import weakref
+    from collections.abc import Hashable
     from os import PathLike
 
     from matplotlib.axes import Axes
 
     from pandas_dp.accessor import DPFrame
-    from pandas_dp.accounting import Cost, Entry
+    from pandas_dp.accounting import Entry
     from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
 
@@ -48,7 +47,7 @@ __all__ = ["Session"]
 _LARGE = 20
 
 
-class Session(Listed, Spending):
+class Session(Listed, Recording, Spending):
     """A privacy budget and everything that was bought with it.
 
     Parameters
@@ -88,21 +87,7 @@ class Session(Listed, Spending):
     (ε=1, ε=0, ε=1)
     """
 
-    _internal = frozenset(
-        {
-            "accountant",
-            "charge",
-            "check_names",
-            "check_recordable",
-            "declare",
-            "counts",
-            "price",
-            "query_delta",
-            "record",
-            "recorded",
-            "unnamed",
-        }
-    )  # what other modules call
+    _internal = frozenset({"price", "query_delta", *(one for one in vars(Recording) if not one.startswith("_"))})  # what other modules call
 
     def __init__(
         self,
@@ -279,89 +264,6 @@ class Session(Listed, Spending):
         """Answer no more.  Ledger and releases stay readable; the row labels kept for identification are freed."""
         self._accountant.close()
         registry.forget(self)
-
-    def unnamed(self, frame: pd.DataFrame) -> None:
-        """Take note of a frame that was given no name; of the same object again, as when a cell runs again, not a second time."""
-        if not any(one() is frame for one in self._without_name):
-            self._without_name.append(weakref.ref(frame))
-            self._unnamed += 1
-
-    def check_names(self, frame: str) -> None:
-        """Raise ``LabelError`` if the name of a frame may be that of another: how many were given tells, and no data."""
-        if self._unnamed > 1 and frame == frame_name(None, self):
-            raise LabelError.unnamed()
-
-    @property
-    def counts(self) -> Counts:
-        """Released numbers of rows; for ``release.py`` and previews alone."""
-        return self._counts
-
-    @property
-    def accountant(self) -> Account:
-        """The account; for ``release.py`` alone."""
-        return self._accountant
-
-    def check_recordable(self, public: Callable[[], object]) -> None:
-        """Raise ``ParameterTypeError`` if the ledger file could not hold names, keys or time zones of an answer."""
-        if self._accountant.path is not None:
-            from pandas_dp.codec import fits  # noqa: PLC0415  (loaded for those who use it)
-
-            if not fits(public()):
-                raise ParameterTypeError.unrecordable()
-
-    def charge(self, cost: Cost, *, label: str | None = None, asked: Mapping[str, str] | None = None, **details: Any) -> Entry | Release:
-        """Charge; or return the answer that another process recorded under the label in the meantime."""
-        try:
-            return self._accountant.charge(cost, label=label, asked=asked, **details)
-        except Answered:
-            return self._release(self._accountant.labels[str(label)].number or 0)
-
-    def record(self, release: Release) -> None:
-        """Keep an answer that was paid for."""
-        self._releases[release.number] = release
-        body = None
-        if self._accountant.path is not None:
-            from pandas_dp.codec import encode  # noqa: PLC0415  (loaded for those who use it)
-
-            try:
-                body = encode(release)
-            except TypeError:  # private keys of unusual types
-                body = encode(replace(release, index=None if release.index is None else release.index.map(str)))
-        self._accountant.answered(release.number, body)
-
-    def recorded(self, label: str, asked: Mapping[str, str]) -> Release | None:
-        """Return what was answered under a label to the same question, or None; raise if it was another question."""
-        self._accountant.refresh()
-        try:
-            self._accountant.check_label(label, asked)
-        except Answered:
-            return self._release(self._accountant.labels[label].number or 0)
-        return None
-
-    def declare(self, name: str, declared: Mapping[str, str]) -> None:
-        """Record what is declared of a frame in the ledger file, or raise if that is not what was recorded under its name."""
-        path = self._accountant.path
-        differences = [] if path is None else self._accountant.declare(name, declared)
-        if differences:
-            raise SessionConflict.redeclared(str(path), name, differences)
-
-    def _release(self, number: int) -> Release:
-        release = self._found(number, self._accountant.answers[number])
-        if release is None:
-            raise LedgerError.other_version(str(self._accountant.path))
-        return release
-
-    def _found(self, number: int, body: Any) -> Release | None:
-        """Return an answer, read from the file if it is not known here; None if it cannot be read."""
-        if number not in self._releases and body is not None:
-            from pandas_dp.codec import decode  # noqa: PLC0415  (loaded for those who use it)
-            from pandas_dp.results import Release  # noqa: PLC0415  (as above)
-
-            with suppress(Exception):
-                read = decode(body)
-                if isinstance(read, Release) and read.number == number and read.value is not None:
-                    self._releases[number] = read
-        return self._releases.get(number)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""

@@ -114,4 +114,4 @@ def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str
     if found is None:
         raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
     found[0].keep_in(file, records, mark)
-    return _noted(*found), found[1]
+    return (_noted(*found) if writable else found[0]), found[1]
