@@ -103,7 +103,7 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
     session.accountant.check_open()
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
-    query = release.query_of(source, protected, build)
+    query, _ = release.query_of(source, protected, build)
     released = None if query.keys is not None else session.counts.last(*release.where_of(source))
     plan = plan_of(query, session, price, protected.roster, lambda: released)
     size = price.rows or released

@@ -43,6 +43,7 @@ class PublicFrame:
         self.facts = facts
         self._known = known
         self.left_out: frozenset[Hashable] = frozenset()
+        self.fetched: dict[Hashable, pd.Series[Any]] = {}
         if isinstance(frame, pd.Series):
             name, dtype = frame.name, frame.dtype
             self.series: Hashable = name
@@ -53,7 +54,13 @@ class PublicFrame:
             self.series = None
             self.is_series = False
             self._columns = frame.columns
-            self._dtype = lambda column: frame[column].dtype
+            self._dtype = lambda column: self._fetch(frame, column).dtype
+
+    def _fetch(self, frame: pd.DataFrame, column: Hashable) -> pd.Series[Any]:
+        """Return a column, which pandas takes longer to find than to sum where there are few rows; it is kept for when it may be read."""
+        if column not in self.fetched:
+            self.fetched[column] = frame[column]
+        return self.fetched[column]
 
     @property
     def columns(self) -> pd.Index[Any]:

@@ -38,7 +38,7 @@ from pandas_dp.statistics.estimates import GroupEstimate
 from pandas_dp.statistics.noises import Exponential, Gaussian, Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["Source", "answer", "base_of", "query_of", "released", "where_of"]
 
 _WIDE = 2**62
+
+Columns = dict["Hashable", "pd.Series[Any]"]
 
 
 class Source(Protocol):
@@ -82,12 +84,13 @@ def where_of(source: Any) -> tuple[Any, str]:
     return base, "" if base is source else source.text
 
 
-def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> Query:
-    """Build the query from the public facts of what it is asked of."""
+def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> tuple[Query, Columns]:
+    """Build the query from the public facts of what it is asked of; return the columns, too, that were looked up for their dtypes."""
     if base_of(source) is source:
-        return build(PublicFrame(source, protected.facts, protected.columns))
+        public = PublicFrame(source, protected.facts, protected.columns)
+        return build(public), public.fetched
     query = build(source.public(protected))
-    return replace(query, text=f"{source.text}.{query.text}" if source.text else query.text)
+    return replace(query, text=f"{source.text}.{query.text}" if source.text else query.text), {}
 
 
 def answer(source: Any, build: Callable[[PublicFrame], Query], price: Price, read: Callable[[Release], Release] | None = None) -> Any:
@@ -117,7 +120,7 @@ def released(
     session.accountant.check_open()
     protected.check_derived(base_of(source))
     selection = roster.identify(base_of(source))
-    query = query_of(source, protected, build)
+    query, columns = query_of(source, protected, build)
     label, asked = _labelled(source, query, price, protected)
     if label is not None and asked is not None:
         known = session.recorded(label, asked)
@@ -142,7 +145,7 @@ def released(
         return entry, _noted(entry, entry.value, query, source, session)
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        estimates, index = _measure(source, query, plan, selection)
+        estimates, index = _measure(source, query, plan, selection, columns)
         made = Release(
             entry.number,
             query.text,
@@ -170,13 +173,9 @@ def released(
 
 def _noted(release: Release, value: Any, query: Query, source: Any, session: Session) -> Any:
     """Return the value; if it is the number of rows of a frame or view, let the session remember it."""
-    if (
-        query.keys is None
-        and len(query.parts) == 1
-        and query.parts[0].cells == rows()
-        and query.one_each is None
-        and query.distinct is None
-    ):
+    cells = query.parts[0].cells
+    counts = len(cells) == 1 and cells[0].everything and len(query.parts) == 1
+    if counts and query.keys is None and query.one_each is None and query.distinct is None:
         session.counts.note(*where_of(source), int(release.estimates[0].value))
     return value
 
@@ -196,7 +195,7 @@ def _labelled(source: Any, query: Query, price: Price, protected: Protected) -> 
     return label_of(price.label, query, price, protected, None if base_of(source) is source else source.text)
 
 
-def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tuple[list[Estimate], pd.Index[Any] | None]:
+def _measure(source: Any, query: Query, plan: Plan, selection: Selection, columns: Columns) -> tuple[list[Estimate], pd.Index[Any] | None]:
     """Read, add noise, finish.  Runs after the charge."""
     frame, included = (source, None) if base_of(source) is source else source.read()
     counted = selection.counted(frame, included)
@@ -210,7 +209,9 @@ def _measure(source: Any, query: Query, plan: Plan, selection: Selection) -> tup
     elif query.keys is not None and not isinstance(query.keys, PrivateKeys):
         groups, index = group_codes(frame, query.keys), query.keys.index
     frame, groups, counted = _records(frame, query, selection, groups, counted, limited=plan.showing is not None)
-    exact = totals(frame, [cell for part in plan.parts for cell in part.cells], by=groups, unit=counted)
+    cells = [cell for part in plan.parts for cell in part.cells]
+    alone = columns.get(cells[0].column) if cells and frame is source and len({cell.column for cell in cells}) == 1 else None
+    exact = totals(frame if alone is None else alone, cells, by=groups, unit=counted)
     estimates: list[Estimate] = []
     for part in steps(plan.parts, len(plan.parts), least=5):
         if isinstance(part.noise, Exponential):
