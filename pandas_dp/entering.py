@@ -47,8 +47,7 @@ def enter(
     rows = 1 if max_rows is None else checked_count("max_rows", max_rows)
     label = frame_name(name, session.name)
     session.accountant.check_open()
-    if name is None:
-        session.unnamed(frame)
+    given = frame
     facts: dict[Hashable, ColumnFacts] = {}
     if schema is not None:
         read, facts = read_schema(schema, frame.columns)
@@ -58,7 +57,10 @@ def enter(
         from pandas_dp.labels import declared_of  # noqa: PLC0415  (loaded for those who use it)
 
         session.declare(label, declared_of(facts, unit=unit, max_rows=max_rows, enforce=enforce, derived=derived))
-    return registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
+    protected = registry.register(session, frame, facts, unit=unit, max_rows=rows, label=label, keep=derived == "refuse")
+    if name is None:
+        session.unnamed(given)
+    return protected
 
 
 def frame_name(name: str | None, of_session: str | None) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from ledger_support import folder  # noqa: F401  (a fixture)
 
-from pandas_dp import LabelError, ParameterTypeError, Session
+from pandas_dp import LabelError, ParameterError, ParameterTypeError, Session
 from pandas_dp.codec import decode, encode, fits
 from pandas_dp.meaning import digest_of, plain_text
 
@@ -114,6 +114,9 @@ def test_frames_without_names():
     for one in (other.protect(raw), other.protect(raw)):  # a cell that runs again
         assert one.dp.count(epsilon=0.1, label="n") is not None
     assert other.spent == Fraction(1, 10)
+    with pytest.raises(ParameterError):
+        other.protect(table(), unit="age")  # refused, and no frame of the session's
+    assert raw.dp.protect(session=other).dp.count(epsilon=0.1, label="n") is not None
     third = table().iloc[:3].dp.protect(session=other)
     with pytest.raises(LabelError, match="name="):
         third.dp.count(epsilon=0.1, label="n")
