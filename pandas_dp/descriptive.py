@@ -243,7 +243,7 @@ class SpreadAndOrder(Guided):
         epsilon: object = None,
         **price: Unpack[PriceOptions],
     ) -> Any:
-        """Return pandas' ``describe``: count, mean, std, min, quartiles and max.
+        """Return pandas' ``describe``: count, mean, std, min, quartiles and max; no minimum is above a quartile and no maximum below one.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "plain_text"]
 
-_FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "text", "weights"})
+_FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "settle", "text", "weights"})
 """Fields of a query's parts and readings that follow from its text, bounds and keys."""
 
 _PER_SECOND: dict[str, int | Fraction] = {

@@ -153,7 +153,7 @@ def released(
             plan.cost,
             plan.mechanism,
             query.labels,
-            query.ordered(estimates),
+            query.ordered(estimates) if query.settle is None else query.settle(query.ordered(estimates)),
             private,
             index,
             query.functions,

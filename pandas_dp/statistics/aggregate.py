@@ -9,9 +9,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pandas_dp.cells import mass, mean_cells, present, signed_sum, spread_cells
 from pandas_dp.errors import AggregationError, ParameterError
 from pandas_dp.statistics.basic import bounded
+from pandas_dp.statistics.estimates import GroupEstimate
 from pandas_dp.statistics.order import EXTREMES, QUARTERS, extreme_part, iqr_reading, quantile_part, quantile_reading
 from pandas_dp.statistics.readings import Count, Mean, Part, Query, Spread, Sum
 
@@ -228,7 +231,32 @@ def describe(frame: PublicFrame, column: Any, bounds: Any) -> Query:
     parts, order, text = _parts(frame, asked, bounds, typed=column is not None or single or isinstance(bounds, dict))
     labels = tuple(function for _, function, _ in asked) if single else tuple(name for name, _, _ in asked)
     functions = None if single else tuple(function for _, function, _ in asked)
-    return Query(f"describe({text.replace(': ' + ', '.join(DESCRIBED), '')})", parts, labels, functions, order=order)
+    return Query(f"describe({text.replace(': ' + ', '.join(DESCRIBED), '')})", parts, labels, functions, order=order, settle=_ends_outside)
+
+
+def _ends_outside(estimates: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the estimates of ``describe`` with no minimum above a quartile and no maximum below one: free, and never farther off.
+
+    The ± of an extreme says how many rows may be beyond it, and beyond a point farther out there are not more.
+    """
+    settled = list(estimates)
+    low, high = DESCRIBED.index("min"), DESCRIBED.index("max")
+    for first in range(0, len(settled), len(DESCRIBED)):
+        quartiles = [_heights(settled[first + place]) for place in range(low + 1, high)]
+        for place, outer in ((low, np.minimum), (high, np.maximum)):
+            estimate = settled[first + place]
+            heights = outer.reduce([_heights(estimate), *quartiles])
+            settled[first + place] = (
+                replace(estimate, noisy=(heights,), value=estimate.reading.values([heights]))
+                if isinstance(estimate, GroupEstimate)
+                else replace(estimate, heights=(int(heights),))
+            )
+    return tuple(settled)
+
+
+def _heights(estimate: Any) -> Any:
+    """Return the point of the grid that was chosen, or those of all groups."""
+    return estimate.noisy[estimate.reading.place] if isinstance(estimate, GroupEstimate) else np.array(estimate.heights[0], dtype=object)
 
 
 def quantiles(frame: PublicFrame, column: Any, bounds: Any, quantiles: tuple[Fraction, ...]) -> Query:

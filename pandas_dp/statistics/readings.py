@@ -19,7 +19,7 @@ from pandas_dp.statistics.estimates import CountEstimate, ShareEstimate, SpreadE
 from pandas_dp.statistics.noises import Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -131,6 +131,8 @@ class Query:
         How many groups a unit reaches, if that is bounded.
     name : Hashable or None
         What a grouped answer is called.
+    settle : callable or None
+        Post-processing of the estimates, in the order of the answer.
     """
 
     text: str
@@ -144,6 +146,7 @@ class Query:
     one_each: OneEach | None = None
     max_groups: int | None = None
     name: Hashable | None = None
+    settle: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
 
     def ordered(self, answers: Sequence[Any]) -> tuple[Any, ...]:
         """Return one thing for each reading in the order of the answer."""
