@@ -1,4 +1,7 @@
-"""Released numbers of rows, for the ± of a mean: each of one frame, or of one view of it, and of no other rows."""
+"""Released numbers of rows, for the ± of a mean: each of one frame, or of one view of it, and of no other rows.
+
+A frame is known as an object, whatever it holds by now: whether a change in place changed its rows is private.
+"""
 
 from __future__ import annotations
 

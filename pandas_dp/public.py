@@ -54,13 +54,8 @@ class PublicFrame:
             self.series = None
             self.is_series = False
             self._columns = frame.columns
-            self._dtype = lambda column: self._fetch(frame, column).dtype
-
-    def _fetch(self, frame: pd.DataFrame, column: Hashable) -> pd.Series[Any]:
-        """Return a column, which pandas takes longer to find than to sum where there are few rows; it is kept for when it may be read."""
-        if column not in self.fetched:
-            self.fetched[column] = frame[column]
-        return self.fetched[column]
+            fetched = self.fetched  # without this object, which would hold itself, and the frame, until garbage is collected
+            self._dtype = lambda column: _fetch(frame, column, fetched).dtype
 
     @property
     def columns(self) -> pd.Index[Any]:
@@ -192,3 +187,10 @@ class PublicFrame:
             return domain_of(statistic, column, self._dtype(column), self.facts.get(column), None)
         except (BoundsError, UnsupportedDtype):
             return None
+
+
+def _fetch(frame: pd.DataFrame, column: Hashable, fetched: dict[Hashable, pd.Series[Any]]) -> pd.Series[Any]:
+    """Return a column, which pandas takes longer to find than to sum where there are few rows; it is kept for when it may be read."""
+    if column not in fetched:
+        fetched[column] = frame[column]
+    return fetched[column]

@@ -45,7 +45,7 @@ class Recording:
 
     def check_names(self, frame: str) -> None:
         """Raise ``LabelError`` if the name of a frame may be that of another: how many were given tells, and no data."""
-        if self._unnamed > 1 and frame == frame_name(None, self._name):
+        if self._unnamed > (1 if self._accountant.path is None else 0) and frame == frame_name(None, self._name):
             raise LabelError.unnamed()
 
     @property

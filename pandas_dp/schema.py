@@ -163,6 +163,7 @@ def validate(frame: pd.DataFrame, schema: Any) -> pd.DataFrame:
 def _failures(error: Exception, columns: list[str], schema: Any) -> list[tuple[str, str]]:
     """Pick column and check names out of pandera's errors, and nothing else; which columns are missing or too many are names, too."""
     found = []
+    patterns = [str(name) for name, column in schema.columns.items() if column.regex]
     declared = {str(name): bool(column.required) for name, column in schema.columns.items() if not column.regex}
     for single in getattr(error, "schema_errors", ()):
         context = getattr(single, "schema", None)
@@ -172,7 +173,12 @@ def _failures(error: Exception, columns: list[str], schema: Any) -> list[tuple[s
             found += [(name, "not in the frame") for name, required in declared.items() if required and name not in columns]
             continue
         if reason == "COLUMN_NOT_IN_SCHEMA":
-            found += [(name, "not in the schema") for name in columns if name not in declared]
+            found += [
+                (name, "not in the schema") for name in columns if name not in declared and not any(re.match(one, name) for one in patterns)
+            ]
+            continue
+        if reason == "INVALID_COLUMN_NAME":
+            found += [(one, "not in the frame") for one in patterns if not any(re.match(one, name) for name in columns)]
             continue
         name = getattr(check, "name", None) or getattr(getattr(single, "reason_code", None), "name", "check")
         found.append((str(getattr(context, "name", None) or "frame"), str(name).lower()))

@@ -89,6 +89,7 @@ class Session(Listed, Recording, Spending):
 
     _internal = frozenset({"price", "query_delta", *(one for one in vars(Recording) if not one.startswith("_"))})  # what other modules call
 
+    @boundary
     def __init__(
         self,
         epsilon: object = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ CALLS = {
     "percentiles": (lambda df: df.dp.describe(percentiles=[0.1], epsilon=0.1), "quantile"),
     "values of a table": (lambda df: df.dp.crosstab("ward", "smoker", values="age", epsilon=0.1), "unstack"),
     "normalize": (lambda df: df.dp.crosstab("ward", "smoker", normalize=True, epsilon=0.1), "its sum"),
+    "a session": (lambda _: Session(espilon=1), "Session.. has no argument espilon=. Did you mean epsilon="),
     "skipna": (lambda df: df.dp.sum("age", skipna=False, epsilon=0.1), "always left out"),
     "numeric_only": (lambda df: df.dp.mean(numeric_only=True, epsilon=0.1), "without bounds are left out"),
 }
@@ -142,6 +144,10 @@ def test_columns_that_are_not_those_of_the_schema():
         pd.DataFrame({"age": [1], "Ward": ["n"]}).dp.protect(epsilon=1, schema=schema)
     assert raised.value.failures == (("Ward", "not in the schema"), ("ward", "not in the frame"))
     assert "enforce" not in str(raised.value)
+    by_pattern = pa.DataFrameSchema({"x.*": pa.Column(float, regex=True), "q.*": pa.Column(float, regex=True)}, strict=True)
+    with pytest.raises(SchemaViolation) as raised:
+        pd.DataFrame({"x1": [1.0], "x2": [2.0], "z": [1.0]}).dp.protect(epsilon=1, schema=by_pattern)
+    assert set(raised.value.failures) == {("z", "not in the schema"), ("q.*", "not in the frame")}
     with pytest.raises(SchemaViolation, match="ward: not in the frame; age: "):
         pd.DataFrame({"age": ["x"]}).dp.protect(epsilon=1, schema=schema)
 
@@ -250,3 +256,25 @@ def test_wrong_calls_say_nothing_of_data():
         assert not any(word in str(raised.value) for word in ("123456", "987654", "'hidden'", "covert")) or "no 'hidden'" in str(
             raised.value
         )
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda dp: dp.count(epsilon=0.1), lambda dp: dp.sum("x", bounds=(0, 1), epsilon=0.1), lambda dp: dp.preview.count(epsilon=0.1)]
+)
+def test_a_query_holds_no_frame(ask):
+    """After a query a frame is freed as soon as nobody names it, without the garbage collector: what was looked up for the query is let go with it."""
+    df = protect(pd.DataFrame({"x": [0.5] * 10}))
+    ask(df.dp)  # what is made once
+    gc.collect()
+    gc.disable()
+    try:
+        copy = df.copy(deep=False)
+        column = weakref.ref(copy.index)
+        query = copy.dp
+        ask(query)
+        if "dp" in copy.__dict__:
+            del copy.__dict__["dp"]  # pandas 2 keeps the accessor, which has the frame
+        del copy, query
+        assert column() is None or column() is df.index
+    finally:
+        gc.enable()

@@ -68,7 +68,7 @@ def test_the_audit_of_what_others_may_only_read(path, capsys):
 @pytest.mark.parametrize("label", ["=1+1", "  +1", "\t-1", "@x", "\uff1d1", "\uff0d1"])
 def test_a_spreadsheet_takes_no_label_for_a_formula(path, capsys, label):
     """Texts that begin like a formula are quoted in the CSV export, after blanks and in full width, too."""
-    df = frame().dp.protect(epsilon=1, ledger=path)
+    df = frame().dp.protect(epsilon=1, name="small", ledger=path)
     df.dp.count(epsilon=0.1, label=label)
     main(["ledger", str(path), "--export", "csv"])
     row = next(csv.DictReader(capsys.readouterr().out.splitlines()))

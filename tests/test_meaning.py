@@ -98,7 +98,7 @@ def test_a_question_is_what_it_means(query, held):
     assert session.spent == Fraction(1, 10)
 
 
-def test_frames_without_names():
+def test_frames_without_names(folder):  # noqa: F811
     """Frames of one session without names are not told apart by a label, so none is taken; and no data decides that, but how often protect() was called."""
     session = Session(1)
     first = session.protect(table())
@@ -120,6 +120,11 @@ def test_frames_without_names():
     third = table().iloc[:3].dp.protect(session=other)
     with pytest.raises(LabelError, match="name="):
         third.dp.count(epsilon=0.1, label="n")
+    kept = Session(1, ledger=folder / "n.sqlite")
+    alone = kept.protect(table())
+    with pytest.raises(LabelError, match="name="):  # in a ledger at once: another process may protect another one
+        alone.dp.count(epsilon=0.1, label="n")
+    assert alone.dp.count(epsilon=0.1) is not None
     named = session.protect(table(), name="visits")
     assert named.dp.count(epsilon=0.1, label="m") is not None
     with pytest.raises(LabelError, match="frame: protected before, visits now"):

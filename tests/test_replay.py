@@ -24,7 +24,7 @@ def ledger(request, folder):  # noqa: F811
 
 def table(ledger=None, **options):
     session = Session(**{"epsilon": 1, "ledger": ledger, **options})
-    return session.protect(visits(), schema=Visits)
+    return session.protect(visits(), schema=Visits, name="visits")
 
 
 QUERIES = {
@@ -176,7 +176,7 @@ def test_a_label_knows_no_data(ledger):
     same(first, df.iloc[:0].dp.count(epsilon=0.1, label="all rows"))
     same(first, df.assign(age=0).dp.count(epsilon=0.1, label="all rows"))
     if ledger is not None:
-        other = Session(1, ledger=ledger).protect(visits().iloc[:100], schema=Visits)
+        other = Session(1, ledger=ledger).protect(visits().iloc[:100], schema=Visits, name="visits")
         same(first, other.dp.count(epsilon=0.1, label="all rows"))
 
 
@@ -306,7 +306,7 @@ def test_remembered_bounds_come_back(folder):  # noqa: F811
     """bounds(remember=True) under a label, run again after a restart, remembers the recorded bounds for nothing."""
     path = folder / "v.sqlite"
     for _ in range(2):
-        df = Session(1, ledger=path).protect(visits())
+        df = Session(1, ledger=path).protect(visits(), name="visits")
         found = df.dp.bounds("charge", remember=True, epsilon=0.1, label="bounds of charge")
     assert df.dp.session.spent == Fraction(1, 10)
     assert found[0] <= df.dp.mean("charge", epsilon=0.1) <= found[1]

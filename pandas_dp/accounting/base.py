@@ -6,6 +6,7 @@ An account compares and appends under the lock, and what it has charged it never
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -55,7 +56,6 @@ class Accountant(Books, Generic[Money]):
         self._pure = True
         self._known: Fraction | None = None  # what an account remembers of its budget
         self._process = os.getpid()
-        self._charging = False
         self._blocks: list[Block] = []
         self._here: ContextVar[tuple[Block, ...]] = ContextVar("blocks", default=())
 
@@ -134,11 +134,11 @@ class Accountant(Books, Generic[Money]):
         details = (frame, query, cost, mechanism, scale, margin, private, label, asked)
         if self._file is None:
             with lock.LOCK:
-                if self._charging:  # by this thread, that holds the lock: a signal's handler asks
+                self.check_open()
+                if lock.charging:  # by this thread, that holds the lock: a signal's handler asks
                     raise SessionConflict.interrupted()
-                self._charging = True
                 try:
-                    self.check_open()
+                    lock.charging = threading.get_ident()
                     self.check_label(label, asked)
                     blocks = self._affordable(cost, query)
                     # An interrupt in between over-counts, which is the harmless side.
@@ -149,7 +149,7 @@ class Accountant(Books, Generic[Money]):
                     self._enter(entry)
                     return entry
                 finally:
-                    self._charging = False
+                    lock.charging = 0
         made: list[Entry] = []
 
         def build() -> list[Record]:

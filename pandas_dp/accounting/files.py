@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import tempfile
+import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -174,9 +175,11 @@ class LedgerFile:
         """Act on a connection as soon as nobody else holds the file."""
         start, pause = time.monotonic(), _PAUSES[0]
         while True:
-            if not lock.FILES.acquire(timeout=WAIT):
-                raise LedgerBusy.held(str(self.path), "another thread of this process", WAIT)
-            try:
+            if (
+                lock.charging == threading.get_ident()
+            ):  # in memory, with a lock that who has the files' may wait for: a signal's handler asks
+                raise SessionConflict.interrupted()
+            with lock.FILES:
                 if self._acting:  # by this thread, that holds the lock: a signal's handler asks
                     raise SessionConflict.interrupted()
                 self._acting = True
@@ -187,8 +190,6 @@ class LedgerFile:
                     holder = holder_of(self.path) if waited >= WAIT else None
                 finally:
                     self._acting = False
-            finally:
-                lock.FILES.release()
             if holder is not None:
                 raise LedgerBusy.held(str(self.path), holder, WAIT)
             time.sleep(pause)

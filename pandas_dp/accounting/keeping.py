@@ -71,9 +71,9 @@ def begin(path: Path, wanted: Account, name: str | None, queries: int | None) ->
         if file is not None:
             wanted.keep_in(file, *file.read())
             return _noted(wanted, here)
-    account, _ = resume(path)
+    account, recorded = resume(path, note=False)
     check_same(account, here)
-    return account
+    return _noted(account, recorded)
 
 
 def _noted(account: Account, opening: Mapping[str, str | None]) -> Account:
@@ -100,7 +100,7 @@ def _budget(account: Account) -> dict[str, str | None]:
     return {key: changed[key] for key in ("epsilon", "delta", "rho")}
 
 
-def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str | None]]:
+def resume(path: Path, *, writable: bool = True, note: bool = True) -> tuple[Account, dict[str, str | None]]:
     """Continue the ledger file that is there, with the parameters that are recorded."""
     file = LedgerFile(path, writable=writable)
     records, mark = file.read()
@@ -114,4 +114,6 @@ def resume(path: Path, *, writable: bool = True) -> tuple[Account, dict[str, str
     if found is None:
         raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
     found[0].keep_in(file, records, mark)
-    return (_noted(*found) if writable else found[0]), found[1]
+    account, opening = found
+    account.opening = opening
+    return (_noted(account, opening) if writable and note else account), opening

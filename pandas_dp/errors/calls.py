@@ -112,7 +112,7 @@ class NoSuchQuery(DPError, AttributeError):
     @classmethod
     def of(cls, owner: str, name: str, offered: Sequence[str]) -> Self:
         near = difflib.get_close_matches(name, offered, 1, _NEAR)
-        hint = f"Did you mean {near[0]}?" if near else _INSTEAD.get(name, "")
+        hint = _INSTEAD.get(name) or (f"Did you mean {near[0]}?" if near else "")
         return cls(f"{owner} has no {name!r}.{' ' if hint else ''}{hint} It offers {', '.join(offered)}.", name=name)
 
 
@@ -129,7 +129,7 @@ def misused(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     open_ended = any(one.kind is kinds.VAR_KEYWORD for one in parameters)
     own = ordered[1:] if ordered and ordered[0].name in {"self", "cls"} else ordered
     given = args[len(ordered) - len(own) :]
-    query = f"{method.__name__}()"
+    query = f"{method.__qualname__.split('.')[-2] if method.__name__ == '__init__' else method.__name__}()"
     if len(given) > len(own) and not any(one.kind is kinds.VAR_POSITIONAL for one in parameters):
         return CallError.positional(query, [one.name for one in own], named)
     known = [*(one.name for one in own), *named]

@@ -192,8 +192,8 @@ class LabelError(DPError, ValueError):
     @classmethod
     def unnamed(cls) -> Self:
         return cls(
-            "label= cannot tell which frame was asked: this session was given several without a name. Give each of them a name=, the same one every time; "
-            "a label belongs to the frame of that name.",
+            "a label belongs to a frame by its name, and this one was given none: in a ledger, or where a session has several, another could be meant. "
+            "Give protect() a name=, the same one every time.",
             label="",
             differences=(),
         )
