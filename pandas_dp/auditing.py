@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pandas_dp.accounting.keeping import as_path, resume
 from pandas_dp.amounts import Rho
 from pandas_dp.errors import DPError
+from pandas_dp.errors.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     problem: str | None = None
     try:
-        account, opening = resume(as_path(options.file), writable=False)
+        account = resume(as_path(options.file), writable=False)
         entries, answered = account.entries, set(account.answers)
     except DPError as error:
         problem = f"{type(error).__name__}: {error}"
@@ -58,19 +59,20 @@ def main(arguments: Sequence[str]) -> int:
     elif options.export == "json":
         charges = [_row(entry, answered) for entry in entries]
         json.dump(
-            {"session": opening, "budget": str(account.budget), "remaining": str(account.remaining), "charges": charges},
+            {"session": account.opening, "budget": str(account.budget), "remaining": str(account.remaining), "charges": charges},
             sys.stdout,
             indent=2,
         )
         print()
     else:
-        print(_account(account, opening))
+        print(_account(account))
         print(_table(entries, answered, concentrated=account.unit is Rho))
     return 0
 
 
-def _account(account: Account, opening: dict[str, str | None]) -> str:
-    name = f" {_visible(repr(opening['name']))}" if opening["name"] else ""
+def _account(account: Account) -> str:
+    named = account.opening["name"]
+    name = f" {visible(repr(named))}" if named else ""
     delta = f", {account.delta!r} ({account.spent_delta!r} spent on keys)" if account.delta else ""
     return f"session{name}: {account.remaining!r} of {account.budget!r} left{delta}; {account.spent!r} spent"
 
@@ -97,13 +99,8 @@ def _safe(value: Any) -> Any:
     """Return a text that no spreadsheet takes for a formula, and no terminal for a command."""
     if not isinstance(value, str):
         return value
-    text = _visible(value)
+    text = visible(value)
     return f"'{text}" if unicodedata.normalize("NFKC", value).lstrip()[:1] in {"=", "+", "-", "@"} else text
-
-
-def _visible(text: str) -> str:
-    """Escape what is not seen or changes how the rest is: control characters, directions of writing, halves of characters."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def _table(entries: Sequence[Entry], answered: set[int], *, concentrated: bool) -> str:
@@ -123,5 +120,5 @@ def _table(entries: Sequence[Entry], answered: set[int], *, concentrated: bool) 
 
 
 def _short(text: str) -> str:
-    line = _visible(" ".join(text.split()))
+    line = visible(" ".join(text.split()))
     return line if len(line) <= _WIDEST else line[: _WIDEST - 3] + "..."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas_dp.amounts import Rho
 from pandas_dp.errors import DPError, NotProtected, SessionClosed
+from pandas_dp.errors.wording import visible
 from pandas_dp.results import plus_minus
 
 if TYPE_CHECKING:
@@ -201,5 +202,4 @@ def _sentence(error: DPError) -> str:
 
 def _text(value: object) -> str:
     """Return a text as HTML that shows it, with what does not print written out."""
-    plain = "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in str(value))
-    return escape(plain, quote=True)
+    return escape(visible(str(value)), quote=True)

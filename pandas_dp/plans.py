@@ -79,7 +79,7 @@ class Price:
             return cls(epsilon)
         for name in options:
             if name not in PriceOptions.__annotations__:
-                raise CallError.no_such(name)
+                raise CallError.no_such(name, ("epsilon", *PriceOptions.__annotations__))
         return cls.named(epsilon, **options)
 
     @classmethod
@@ -172,9 +172,7 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
     if query.max_groups is not None and roster.unit is None:
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
-        price = replace(
-            price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or (size() if query.keys is None else None))
-        )
+        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
     chosen = query.parts[0].order is not None and all(part.order is not None for part in query.parts)
     strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=chosen)
     if isinstance(query.keys, PrivateKeys):

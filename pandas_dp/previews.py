@@ -104,7 +104,7 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
     query, _ = release.query_of(source, protected, build)
-    released = None if query.keys is not None else session.counts.last(*release.where_of(source))
+    released = release.rows_of(query, source, session)
     plan = plan_of(query, session, price, protected.roster, lambda: released)
     size = price.rows or released
     reach = query.ordered(widths(plan.parts, price.level, size))

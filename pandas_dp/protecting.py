@@ -114,7 +114,7 @@ def _kept(path: str, name: str | None, queries: int | None, *, epsilon: object, 
     opened = Session(epsilon, delta=delta, rho=rho, name=name, queries=queries, ledger=path)
     with lock.LOCK:
         before = registry.kept_sessions.get(path)
-        if before is None or not before.accountant.same_file(opened.accountant):
+        if before is None or before.accountant.closed:
             registry.kept_sessions[path] = before = opened
         return before
 

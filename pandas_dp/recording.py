@@ -35,17 +35,15 @@ class Recording:
     _releases: dict[int, Release]
     _counts: Counts
     _without_name: list[weakref.ref[pd.DataFrame]]
-    _unnamed: int  # how many of these there were
 
     def unnamed(self, frame: pd.DataFrame) -> None:
         """Take note of a frame that was given no name; of the same object again, as when a cell runs again, not a second time."""
         if not any(one() is frame for one in self._without_name):
             self._without_name.append(weakref.ref(frame))
-            self._unnamed += 1
 
     def check_names(self, frame: str) -> None:
         """Raise ``LabelError`` if the name of a frame may be that of another: how many were given tells, and no data."""
-        if self._unnamed > (1 if self._accountant.path is None else 0) and frame == frame_name(None, self._name):
+        if len(self._without_name) > (1 if self._accountant.path is None else 0) and frame == frame_name(None, self._name):
             raise LabelError.unnamed()
 
     @property
@@ -70,8 +68,8 @@ class Recording:
         """Charge; or return the answer that another process recorded under the label in the meantime."""
         try:
             return self._accountant.charge(cost, label=label, asked=asked, **details)
-        except Answered:
-            return self._release(self._accountant.labels[str(label)].number or 0)
+        except Answered as found:
+            return self._release(found.number)
 
     def record(self, release: Release) -> None:
         """Keep an answer that was paid for."""
@@ -91,8 +89,8 @@ class Recording:
         self._accountant.refresh()
         try:
             self._accountant.check_label(label, asked)
-        except Answered:
-            return self._release(self._accountant.labels[label].number or 0)
+        except Answered as found:
+            return self._release(found.number)
         return None
 
     def declare(self, name: str, declared: Mapping[str, str]) -> None:
@@ -103,7 +101,7 @@ class Recording:
             raise SessionConflict.redeclared(str(path), name, differences)
 
     def _release(self, number: int) -> Release:
-        release = self._found(number, self._accountant.answers[number])
+        release = self._found(number, self._accountant.answer_of(number))
         if release is None:
             raise LedgerError.other_version(str(self._accountant.path))
         return release

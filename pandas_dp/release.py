@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pandas_dp.statistics.readings import Moments, OrderChoice, Query
     from pandas_dp.units import Selection
 
-__all__ = ["Source", "answer", "base_of", "query_of", "released", "where_of"]
+__all__ = ["Source", "answer", "base_of", "query_of", "released", "rows_of"]
 
 _WIDE = 2**62
 
@@ -82,6 +82,11 @@ def where_of(source: Any) -> tuple[Any, str]:
     """Return the frame that is asked, and the steps of a view of it."""
     base = base_of(source)
     return base, "" if base is source else source.text
+
+
+def rows_of(query: Query, source: Any, session: Session) -> int | None:
+    """Return the released number of rows that a ± may rest on: of this very frame or view, and not of its groups."""
+    return None if query.keys is not None else session.counts.last(*where_of(source))
 
 
 def query_of(source: Any, protected: Protected, build: Callable[[PublicFrame], Query]) -> tuple[Query, Columns]:
@@ -126,7 +131,7 @@ def released(
         known = session.recorded(label, asked)
         if known is not None:
             return known, _noted(known, known.value, query, source, session)
-    plan = plan_of(query, session, price, roster, lambda: session.counts.last(*where_of(source)))
+    plan = plan_of(query, session, price, roster, lambda: rows_of(query, source, session))
     parts = plan.parts
     private = is_private()
     session.check_recordable(lambda: _public(query, parts))

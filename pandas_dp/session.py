@@ -113,7 +113,6 @@ class Session(Listed, Recording, Spending):
         self._releases: dict[int, Release] = {}
         self._counts = Counts()
         self._without_name: list[weakref.ref[pd.DataFrame]] = []
-        self._unnamed = 0
         if account.path is not None:
             from pandas_dp.loading import load  # noqa: PLC0415  (for those who share a session with forks)
 
@@ -149,7 +148,8 @@ class Session(Listed, Recording, Spending):
         """
         from pandas_dp.accounting.keeping import as_path, resume  # noqa: PLC0415  (loaded for those who use it)
 
-        account, recorded = resume(as_path(ledger))
+        account = resume(as_path(ledger))
+        recorded = account.opening
         session = cls.__new__(cls)
         session._start(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"]))  # noqa: SLF001  (a constructor)
         return session

@@ -98,7 +98,7 @@ def test_the_audit_while_others_write(path):
         writer.stdout.readline()
         seen, deadline = [0], time.monotonic() + 60
         while len(set(seen)) < 10 and time.monotonic() < deadline:
-            account, _ = resume(path, writable=False)
+            account = resume(path, writable=False)
             seen.append(len(account.entries))
         writer.kill()
     assert seen == sorted(seen)

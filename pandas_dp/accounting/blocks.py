@@ -13,7 +13,11 @@ __all__ = ["Answered", "Block", "Labelled"]
 
 
 class Answered(Exception):
-    """The label of a charge has an answer by now, which costs nothing."""
+    """The label of a charge has an answer by now, which costs nothing: that of the charge of this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @dataclass(slots=True)

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.blocks import Answered, Labelled
-from pandas_dp.accounting.records import AMENDMENT, ANSWER, CHARGE, FRAME, OPENING, START, Record, amended, entry_of, fraction_of, whole_of
+from pandas_dp.accounting.records import (
+    AMENDMENT,
+    ANSWER,
+    CHARGE,
+    FRAME,
+    OPENING,
+    START,
+    Record,
+    amended,
+    differences,
+    entry_of,
+    fraction_of,
+    whole_of,
+)
 from pandas_dp.amounts import Delta
 from pandas_dp.errors import LabelError, LedgerDamaged, LedgerError, LedgerUnwritable, ParameterError
 
@@ -70,15 +83,15 @@ class Books:
         with lock.LOCK:
             return dict(self._labels)
 
+    def answer_of(self, number: int) -> Any:
+        """Return what the file has of an answer that this account has read of; None in memory."""
+        with lock.LOCK:
+            return self._answers[number]
+
     @property
     def path(self) -> str | None:
         """The file that the account is kept in."""
         return None if self._file is None else str(self._file.path)
-
-    def same_file(self, other: Books) -> bool:
-        """Whether both are kept in one file, and this one is open."""
-        mine, its = self._file, other._file
-        return not self._closed and mine is not None and its is not None and mine.identity == its.identity
 
     def keep_in(self, file: LedgerFile, records: list[Record], mark: Mark) -> None:
         """Keep the account in a file from now on, beginning with what is there."""
@@ -95,10 +108,10 @@ class Books:
         known = None if label is None else self._labels.get(label)
         if known is None or label is None or asked is None or known.number is None:
             return
-        differences = [_difference(key, known.asked.get(key), asked[key]) for key in asked if known.asked.get(key) != asked[key]]
-        if differences:
-            raise LabelError.differs(label, differences)
-        raise Answered
+        others = [_difference(key, known.asked.get(key), asked[key]) for key in asked if known.asked.get(key) != asked[key]]
+        if others:
+            raise LabelError.differs(label, others)
+        raise Answered(known.number)
 
     def answered(self, number: int, body: Any) -> None:
         """Record that a charge was answered, and in a file what was answered."""
@@ -126,13 +139,7 @@ class Books:
         self.refresh()
         if name not in self._frames:
             self._append(lambda: [] if name in self._frames else [Record(FRAME, {"name": name, "declared": dict(declared)})])
-        known: Mapping[str, str] = self._frames[name]
-        keys = dict.fromkeys([*known, *declared])
-        return [
-            f"{key}: {known.get(key, 'nothing')} recorded, {declared.get(key, 'nothing')} now"
-            for key in keys
-            if known.get(key) != declared.get(key)
-        ]
+        return differences(self._frames[name], declared, "nothing")
 
     def amend(self, budget: Any, delta: Delta, reason: str) -> None:
         """Change the budget of an account that is kept in a file; an entry of its own."""

@@ -175,9 +175,8 @@ class LedgerFile:
         """Act on a connection as soon as nobody else holds the file."""
         start, pause = time.monotonic(), _PAUSES[0]
         while True:
-            if (
-                lock.charging == threading.get_ident()
-            ):  # in memory, with a lock that who has the files' may wait for: a signal's handler asks
+            # A signal's handler asks, while its thread charges in memory, with a lock that whoever has the files may wait for.
+            if lock.charging == threading.get_ident():
                 raise SessionConflict.interrupted()
             with lock.FILES:
                 if self._acting:  # by this thread, that holds the lock: a signal's handler asks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.files import LedgerFile
 from pandas_dp.accounting.prices import open_account
-from pandas_dp.accounting.records import OPENING, Record, whole_of
+from pandas_dp.accounting.records import OPENING, Record, differences, whole_of
 from pandas_dp.amounts import Rho
 from pandas_dp.errors import LedgerDamaged, LedgerError, ParameterError, ParameterTypeError, SessionConflict
 
@@ -69,16 +69,16 @@ def begin(path: Path, wanted: Account, name: str | None, queries: int | None) ->
             raise LedgerError.vanished(str(path))  # a new one in its place would refill the budget
         file = LedgerFile.create(path, [Record(OPENING, here)])
         if file is not None:
+            wanted.opening = here
             wanted.keep_in(file, *file.read())
-            return _noted(wanted, here)
-    account, recorded = resume(path, note=False)
+            return _noted(wanted)
+    account = _continued(LedgerFile(path))
     check_same(account, here)
-    return _noted(account, recorded)
+    return _noted(account)
 
 
-def _noted(account: Account, opening: Mapping[str, str | None]) -> Account:
-    """Remember that this process has a file open, and how it was begun."""
-    account.opening = opening
+def _noted(account: Account) -> Account:
+    """Remember that this process has a file open."""
     with lock.LOCK:
         _opened.setdefault(str(account.path), weakref.WeakSet()).add(account)
     return account
@@ -86,12 +86,9 @@ def _noted(account: Account, opening: Mapping[str, str | None]) -> Account:
 
 def check_same(account: Account, here: Mapping[str, str | None]) -> None:
     """Raise ``SessionConflict`` with the differences between an account and what is asked for now, if there are any."""
-    recorded = {**account.opening, **_budget(account)}
-    differences = [
-        f"{key}: {recorded[key] or 'none'} recorded, {here[key] or 'none'} now" for key in here if (recorded[key] or None) != here[key]
-    ]
-    if differences:
-        raise SessionConflict.recorded(str(account.path), differences)
+    found = differences({**account.opening, **_budget(account)}, here, "none")
+    if found:
+        raise SessionConflict.recorded(str(account.path), found)
 
 
 def _budget(account: Account) -> dict[str, str | None]:
@@ -100,20 +97,23 @@ def _budget(account: Account) -> dict[str, str | None]:
     return {key: changed[key] for key in ("epsilon", "delta", "rho")}
 
 
-def resume(path: Path, *, writable: bool = True, note: bool = True) -> tuple[Account, dict[str, str | None]]:
-    """Continue the ledger file that is there, with the parameters that are recorded."""
-    file = LedgerFile(path, writable=writable)
+def resume(path: Path, *, writable: bool = True) -> Account:
+    """Continue the ledger file that is there, with the parameters that are recorded: those of its ``opening``."""
+    account = _continued(LedgerFile(path, writable=writable))
+    return _noted(account) if writable else account
+
+
+def _continued(file: LedgerFile) -> Account:
     records, mark = file.read()
-    found: tuple[Account, dict[str, str | None]] | None = None
+    account: Account | None = None
     with suppress(LookupError, TypeError, ValueError, ParameterError):
         opening = {key: None if records[0].body[key] is None else str(records[0].body[key]) for key in _TERMS}
         if opening["queries"] is not None:
             whole_of(int(opening["queries"]), _MOST_QUERIES)
         if records[0].kind == OPENING:
-            found = open_account(opening["epsilon"], opening["delta"] or 0, opening["rho"]), opening
-    if found is None:
-        raise LedgerDamaged.found(str(path), "it does not begin with the parameters of a session")
-    found[0].keep_in(file, records, mark)
-    account, opening = found
-    account.opening = opening
-    return (_noted(account, opening) if writable and note else account), opening
+            account = open_account(opening["epsilon"], opening["delta"] or 0, opening["rho"])
+            account.opening = opening
+    if account is None:
+        raise LedgerDamaged.found(str(file.path), "it does not begin with the parameters of a session")
+    account.keep_in(file, records, mark)
+    return account

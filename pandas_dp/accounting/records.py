@@ -19,7 +19,7 @@ from pandas_dp.accounting.ledger import Cost, Entry
 from pandas_dp.amounts import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "AMENDMENT",
@@ -32,6 +32,7 @@ __all__ = [
     "Record",
     "amended",
     "body_of",
+    "differences",
     "entry_of",
     "fraction_of",
     "seal",
@@ -60,6 +61,15 @@ class Record:
 
     kind: str
     body: dict[str, Any]
+
+
+def differences(recorded: Mapping[str, str | None], now: Mapping[str, str | None], nothing: str) -> list[str]:
+    """Return in what parameters differ from those that were recorded, ``nothing`` for what is not there."""
+    return [
+        f"{key}: {recorded.get(key) or nothing} recorded, {now.get(key) or nothing} now"
+        for key in dict.fromkeys([*recorded, *now])
+        if (recorded.get(key) or None) != (now.get(key) or None)
+    ]
 
 
 def text_of(body: dict[str, Any]) -> str:

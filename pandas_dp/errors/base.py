@@ -72,7 +72,7 @@ def boundary(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        __tracebackhide__ = True  # in IPython and pytest
+        __tracebackhide__ = True  # by pytest, which then shows the line that asked
         error: BaseException
         try:
             return method(*args, **kwargs)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CallError", "NoSuchQuery", "misused"]
 
-_PRICE = ("epsilon", "rho", "mechanism", "within", "level", "rows", "label")
-
 _NEAR = 0.7
 
 _HINTS = {
@@ -75,17 +73,13 @@ class CallError(DPError, TypeError):
     query: str
 
     @classmethod
-    def unknown(cls, query: str, argument: str, known: Iterable[str]) -> Self:
-        near = difflib.get_close_matches(argument, list(known), 1, _NEAR)
-        hint = _HINTS.get(argument) or (f"Did you mean {near[0]}=?" if near else f"It takes {_listed(known)}.")
+    def unknown(cls, query: str, argument: str, known: Sequence[str]) -> Self:
+        hint = _hint(argument, _HINTS, known, "=") or f"It takes {_listed(known)}."
         return cls(f"{query} has no argument {argument}=. {hint} {UNCHARGED}", query=query)
 
     @classmethod
-    def no_such(cls, argument: str) -> Self:
-        near = difflib.get_close_matches(argument, _PRICE, 1, _NEAR)
-        hint = _HINTS.get(argument) or (
-            f"Did you mean {near[0]}=?" if near else f"Beside a query's own arguments it takes {_listed(_PRICE)}."
-        )
+    def no_such(cls, argument: str, price: Sequence[str]) -> Self:
+        hint = _hint(argument, _HINTS, price, "=") or f"Beside a query's own arguments it takes {_listed(price)}."
         return cls(f"there is no argument {argument}= here. {hint} {UNCHARGED}", query="")
 
     @classmethod
@@ -111,9 +105,14 @@ class NoSuchQuery(DPError, AttributeError):
 
     @classmethod
     def of(cls, owner: str, name: str, offered: Sequence[str]) -> Self:
-        near = difflib.get_close_matches(name, offered, 1, _NEAR)
-        hint = _INSTEAD.get(name) or (f"Did you mean {near[0]}?" if near else "")
+        hint = _hint(name, _INSTEAD, offered)
         return cls(f"{owner} has no {name!r}.{' ' if hint else ''}{hint} It offers {', '.join(offered)}.", name=name)
+
+
+def _hint(name: str, instead: Mapping[str, str], known: Sequence[str], sign: str = "") -> str:
+    """Return what stands in for a name, or one that is nearly the same; empty if there is neither."""
+    near = difflib.get_close_matches(name, known, 1, _NEAR)
+    return instead.get(name) or (f"Did you mean {near[0]}{sign}?" if near else "")
 
 
 def _listed(names: Iterable[str]) -> str:

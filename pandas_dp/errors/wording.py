@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["UNCHARGED", "bound", "excerpt", "label", "pair", "plain", "type_name", "where"]
+__all__ = ["UNCHARGED", "bound", "excerpt", "label", "pair", "plain", "type_name", "visible", "where"]
 
 UNCHARGED = "Nothing was computed and nothing was spent."
 _DIGITS = 40
@@ -34,6 +34,11 @@ def label(name: object) -> str:
     if isinstance(name, tuple):
         return "(" + ", ".join(map(label, name)) + ")"
     return f"of type {type(name).__name__}"
+
+
+def visible(text: str) -> str:
+    """Escape what is not seen or changes how the rest is: control characters, directions of writing, halves of characters."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
 def excerpt(text: str) -> str:
