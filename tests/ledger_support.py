@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-__all__ = ["folder", "frame", "small", "unprivileged"]
+__all__ = ["folder", "frame", "locked", "small", "unprivileged"]
 
 
 @pytest.fixture
@@ -22,6 +23,15 @@ def folder():
     path = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None))
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def locked(path):
+    """Hold a ledger's lock in another process, which is given, until the block ends."""
+    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        yield holder
 
 
 def frame(rows=40):

@@ -15,7 +15,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from ledger_support import folder, frame, small, unprivileged  # noqa: F401  (fixtures)
+from ledger_support import folder, frame, locked, small, unprivileged  # noqa: F401  (fixtures)
 
 from pandas_dp import LedgerBusy, LedgerError, LedgerUnwritable, Session, SessionClosed, SessionConflict, release
 from pandas_dp.accounting import files, lock
@@ -33,12 +33,8 @@ def test_a_locked_file_says_who_holds_it(path, monkeypatch):
     """A charge waits for a locked file, and then names the process that holds it; nothing is charged, and the next one works."""
     df = small(path)
     monkeypatch.setattr(files, "WAIT", 0.2)
-    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); sys.stdin.read()"
-    holder = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    holder.stdout.readline()
-    with pytest.raises(LedgerBusy) as busy:
+    with locked(path) as holder, pytest.raises(LedgerBusy) as busy:
         df.dp.count(epsilon=0.1)
-    holder.communicate()
     assert busy.value.seconds == 0.2
     if sys.platform == "linux":
         assert f"process {holder.pid}" in busy.value.holder
@@ -50,9 +46,6 @@ def test_threads_wait_together(path, monkeypatch):
     """Threads that find the file locked wait at the same time, not one after the other, and each is told who holds it."""
     df = small(path)
     monkeypatch.setattr(files, "WAIT", 0.5)
-    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); sys.stdin.read()"
-    holder = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    holder.stdout.readline()
     ended = []
 
     def ask():
@@ -62,11 +55,11 @@ def test_threads_wait_together(path, monkeypatch):
 
     start = time.monotonic()
     threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    holder.communicate()
+    with locked(path):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert len(ended) == 8
     assert max(ended) - start < 8 * 0.5, "eight that waited one after the other need at least four seconds"
 
