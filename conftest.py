@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.doctest import DoctestItem
 
-from pandas_dp import registry
+from pandas_dp.sessions import registry
 from pandas_dp.testing import unsafe_seeded_noise
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8")  # ε and ± on consoles that default to something else
     typed = sys.argv[1:] if arguments is None else list(arguments)
     if typed[:1] == ["ledger"]:
-        from pandas_dp import auditing  # noqa: PLC0415  (loaded for those who use it)
+        from pandas_dp.cli import audit as auditing  # noqa: PLC0415  (loaded for those who use it)
 
         return auditing.main(typed[1:])
     parser = _parser()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pandas_dp.accounting import Cost
-    from pandas_dp.amounts import Epsilon
+    from pandas_dp.quantities.budget import Epsilon
 
 __all__ = ["Estimate", "NoisyFloat", "NoisyInt", "Release", "check_level", "plus_minus"]
 
@@ -158,7 +158,7 @@ class Release:
         -----
         More pictures are in ``pandas_dp.plotting``.
         """
-        from pandas_dp.pictures import draw_answer  # noqa: PLC0415  (for those who draw)
+        from pandas_dp.plotting.drawing import draw_answer  # noqa: PLC0415  (for those who draw)
 
         return draw_answer(self, ax, level, columns)
 

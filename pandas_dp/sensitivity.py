@@ -1,7 +1,7 @@
 """How far one person can move a count, a sum or a mean: the ``sensitivity=`` of :mod:`pandas_dp.mechanisms`.
 
 Decided by public bounds and by who counts as a neighbour, never by the data: a maximum or a range taken from the values is itself a private number, and the noise
-that it sets tells it.  The formulas are those of :mod:`pandas_dp.cells`.  This module must never see a value.
+that it sets tells it.  The formulas are those of :mod:`pandas_dp.cells.cells`.  This module must never see a value.
 
 Two relations are in use, and a sensitivity of one is wrong under the other:
 
@@ -15,8 +15,8 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
-from pandas_dp.amounts import as_real, checked_count
-from pandas_dp.cells import IntGrid, l1_sensitivity, present, replacement_sensitivity, signed_sum
+from pandas_dp.quantities.budget import as_real, checked_count
+from pandas_dp.cells.cells import IntGrid, l1_sensitivity, present, replacement_sensitivity, signed_sum
 from pandas_dp.errors import ParameterError, ParameterTypeError
 
 __all__ = ["count", "mean", "sum"]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp import noise
+from pandas_dp.noise import entropy as noise
 from pandas_dp.accounting import Cost
-from pandas_dp.amounts import Epsilon
-from pandas_dp.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
+from pandas_dp.quantities.budget import Epsilon
+from pandas_dp.cells.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
 from pandas_dp.composition import optimal_delta
 from pandas_dp.engines import Groups
-from pandas_dp.engines.pandas import totals as pandas_totals
+from pandas_dp.engines.columns import totals as pandas_totals
 from pandas_dp.errors import BudgetExhausted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from expression_support import FIELDS, FLOATS, NAN, PARIS, arrow
 from hypothesis import strategies as st
 
-from pandas_dp.expressions import Column
+from pandas_dp.expressions.parse import Column
 
 LIBRARY = {"exp": np.exp, "log": np.log, "log1p": np.log1p}
 

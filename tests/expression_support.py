@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
-from pandas_dp.expressions import Column, parse
+from pandas_dp.expressions.parse import Column, parse
 
 FIELDS = ["year", "month", "day", "hour", "dayofweek"]
 PARIS = ZoneInfo("Europe/Paris")

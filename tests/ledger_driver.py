@@ -17,8 +17,8 @@ import warnings
 import pandas as pd
 
 import pandas_dp
-from pandas_dp import release
-from pandas_dp.accounting import files
+from pandas_dp.release import path as release
+from pandas_dp.accounting import sqlite
 
 EPSILON = "1/1000"
 
@@ -68,7 +68,7 @@ class Bomb:
 def child(protected, out, steps, queries):
     """Ask queries, telling the pipe of each question and each answer, until killed."""
     bomb = Bomb(steps)
-    connect, measure = files._connect, release._measure
+    connect, measure = sqlite._connect, release._measure
 
     def measured(*arguments):
         bomb.step()
@@ -76,7 +76,7 @@ def child(protected, out, steps, queries):
         bomb.step()
         return found
 
-    files._connect = lambda path, *, writable: Counting(connect(path, writable=writable), bomb)
+    sqlite._connect = lambda path, *, writable: Counting(connect(path, writable=writable), bomb)
     release._measure = measured
     for _ in range(queries):
         os.write(out, b"?")
@@ -114,7 +114,7 @@ def kills(path, points, randomly):
         killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         asked += told.count(b"?")
         answered += told.count(b"!")
-        records, _ = files.LedgerFile(protected.dp.session.accountant._file.path).read()
+        records, _ = sqlite.LedgerFile(protected.dp.session.accountant._file.path).read()
         charged = sum(record.kind == "charge" for record in records)
         recorded = sum(record.kind == "answer" for record in records)
         if not answered <= recorded <= charged <= asked:

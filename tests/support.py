@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 import pandas_dp
-from pandas_dp import release
-from pandas_dp.cells import Cell
+from pandas_dp.release import path as release
+from pandas_dp.cells.cells import Cell
 
 CONFIDENCE = 1e-6
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import special
 
 from pandas_dp import composition
-from pandas_dp.amounts import Epsilon
+from pandas_dp.quantities.budget import Epsilon
 from pandas_dp.composition import (
     advanced,
     approx_to_zcdp,

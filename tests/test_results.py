@@ -18,7 +18,7 @@ import pandas_dp
 import pandas_dp.testing
 from pandas_dp import NoisyFloat, NoisyInt, ParameterError
 from pandas_dp.results import plus_minus
-from pandas_dp.statistics.tails import laplace_pair_half_width
+from pandas_dp.statistics.tail_bounds import laplace_pair_half_width
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_answers_survive_copies_and_pickles(df):
         assert copy.deepcopy(answer) is answer
         data = pickle.dumps(answer)
         assert b"DataFrame" not in data
-        assert b"pandas_dp.session" not in data
+        assert b"pandas_dp.sessions.session" not in data
         again = pickle.loads(data)
         assert type(again) is type(answer)
         assert (again, again.interval(), repr(again)) == (answer, answer.interval(), repr(answer))

@@ -12,7 +12,7 @@ import pytest
 from scipy import integrate, stats
 
 from pandas_dp import ParameterError, ParameterTypeError, mechanisms, sensitivity
-from pandas_dp.cells import IntGrid, mean_cells, present, replacement_sensitivity, signed_sum, spread_cells
+from pandas_dp.cells.cells import IntGrid, mean_cells, present, replacement_sensitivity, signed_sum, spread_cells
 
 BOUNDS = [(0, 1), (-1, 1), (2, 5), (-5, -2), (-3, 7)]
 RELATIONS = ["add-remove", "replace-one"]

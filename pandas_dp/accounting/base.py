@@ -22,7 +22,7 @@ from pandas_dp.accounting.records import (
     Record,
     body_of,
 )
-from pandas_dp.amounts import Delta, Epsilon, Rho
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 from pandas_dp.errors import BudgetExhausted, SessionClosed, SessionConflict
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pandas_dp.amounts import Delta, Epsilon, Rho
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

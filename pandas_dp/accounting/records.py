@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting.ledger import Cost, Entry
-from pandas_dp.amounts import Delta, Epsilon, Rho
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

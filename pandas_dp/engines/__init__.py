@@ -4,7 +4,7 @@ The contract is one function::
 
     totals(frame, cells, *, by=None, unit=None) -> list
 
-``frame`` is whatever the engine handles, ``cells`` a sequence of :class:`pandas_dp.cells.Cell`.  ``unit`` says which rows count (a boolean
+``frame`` is whatever the engine handles, ``cells`` a sequence of :class:`pandas_dp.cells.cells.Cell`.  ``unit`` says which rows count (a boolean
 array in row order, from contribution bounding; None for all).  The answer has one Python int per cell; with ``by``, one array per cell
 of one exact integer per group (int64, or Python ints where they might not fit).  It is a
 function of the multiset of rows alone: the same on every engine, partitioning and row order, bit for bit.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pandas_dp.cells import Cell
+    from pandas_dp.cells.cells import Cell
 
 __all__ = ["Groups", "Totals"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.designs import shift_of
-from pandas_dp.engines.kernel import BLOCK, steps_of
-from pandas_dp.engines.pandas import column_of, read_column
+from pandas_dp.cells.second_moments import shift_of
+from pandas_dp.engines.blocks import BLOCK, steps_of
+from pandas_dp.engines.columns import column_of, read_column
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from pandas_dp.cells import Grid
+    from pandas_dp.cells.cells import Grid
 
 __all__ = ["exact_dot", "gram"]
 

@@ -1,7 +1,7 @@
 """Mechanisms for values in hand: what the accessor does for a frame, for whoever has a number, a list, an array, a Series or a DataFrame.
 
 They know no session and no accountant: **nothing is charged anywhere**, and every call spends its ε anew.  They draw from the same exact samplers as ``df.dp``, on a public grid.
-This package must never import a session, an engine or an accountant.  Read :mod:`pandas_dp.mechanisms.plans` when auditing how much noise is added, and why it is enough.
+This package must never import a session, an engine or an accountant.  Read :mod:`pandas_dp.mechanisms.calibration` when auditing how much noise is added, and why it is enough.
 """
 
 from __future__ import annotations

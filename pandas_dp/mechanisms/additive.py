@@ -1,7 +1,7 @@
 """Laplace, Gaussian and geometric noise on values in hand.
 
 Values are put on a public integer grid, noise is added in integers, and the sum becomes a float once.  Nothing here is charged anywhere, and nothing
-that depends on values may raise, warn, or change a dtype or a shape.  What decides how much noise there is, is in :mod:`pandas_dp.mechanisms.plans`.
+that depends on values may raise, warn, or change a dtype or a shape.  What decides how much noise there is, is in :mod:`pandas_dp.mechanisms.calibration`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from pandas_dp.amounts import as_delta, as_epsilon, as_real, checked_flag
-from pandas_dp.directed import as_size
+from pandas_dp.quantities.budget import as_delta, as_epsilon, as_real, checked_flag
+from pandas_dp.quantities.directed import as_size
 from pandas_dp.errors import ParameterError, boundary
-from pandas_dp.mechanisms.plans import gaussian_plan, geometric_plan, laplace_plan
-from pandas_dp.mechanisms.reading import open_values
+from pandas_dp.mechanisms.calibration import gaussian_plan, geometric_plan, laplace_plan
+from pandas_dp.mechanisms.containers import open_values
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from pandas_dp.mechanisms.plans import Plan
-    from pandas_dp.mechanisms.reading import Opened
+    from pandas_dp.mechanisms.calibration import Plan
+    from pandas_dp.mechanisms.containers import Opened
 
     Held = TypeVar("Held", bound=pd.DataFrame | pd.Series[Any] | NDArray[Any])
     Scalar = float | Decimal | Fraction | np.generic | None
@@ -169,7 +169,7 @@ def gaussian(value: Any, sensitivity: Any, epsilon: Any, delta: Any, *, lower: A
     (ε, δ)-differentially private for neighbours whose values differ by at most the sensitivity.  σ is the least for which the exact curve of the Gaussian
     mechanism [1]_ allows ε and δ, not the textbook's ``sqrt(2 ln(1.25/δ)) / ε``, which is proven below ε = 1 only, false from an ε between 6 and 10 on, depending on δ, and
     a quarter too large at ε = 1 and δ = 1e-6.
-    The noise is a discrete Gaussian [2]_ on a public grid; a millionth of ε and δ pays for the difference (proof in ``pandas_dp.mechanisms.plans``).
+    The noise is a discrete Gaussian [2]_ on a public grid; a millionth of ε and δ pays for the difference (proof in ``pandas_dp.mechanisms.calibration``).
 
     Accuracy
     --------

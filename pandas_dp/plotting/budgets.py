@@ -9,7 +9,7 @@ import pandas as pd
 
 from pandas_dp.accounting import Accountant
 from pandas_dp.errors import ParameterError, ParameterTypeError
-from pandas_dp.pictures import MARKERS, as_numbers, axes_for, chosen, headed, name_places, named, short
+from pandas_dp.plotting.drawing import MARKERS, as_numbers, axes_for, chosen, headed, name_places, named, short
 from pandas_dp.plotting.noises import as_epsilons
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.accounting import Entry
-    from pandas_dp.session import Session
+    from pandas_dp.sessions.session import Session
 
 __all__ = ["budget", "expected_error"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.amounts import as_epsilon, as_fraction
+from pandas_dp.quantities.budget import as_epsilon, as_fraction
 from pandas_dp.errors import ParameterError, ParameterTypeError
-from pandas_dp.pictures import MARKERS, axes_for
+from pandas_dp.plotting.drawing import MARKERS, axes_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from pandas_dp.amounts import Epsilon
+    from pandas_dp.quantities.budget import Epsilon
 
     Floats = NDArray[np.float64]
 

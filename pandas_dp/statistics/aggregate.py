@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.cells import mass, mean_cells, present, signed_sum, spread_cells
+from pandas_dp.cells.cells import mass, mean_cells, present, signed_sum, spread_cells
 from pandas_dp.errors import AggregationError, ParameterError
 from pandas_dp.statistics.basic import bounded
 from pandas_dp.statistics.estimates import GroupEstimate
 from pandas_dp.statistics.order import EXTREMES, QUARTERS, extreme_part, iqr_reading, quantile_part, quantile_reading
-from pandas_dp.statistics.readings import Count, Mean, Part, Query, Spread, Sum
+from pandas_dp.statistics.estimators import Count, Mean, Part, Query, Spread, Sum
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from pandas_dp.cells import Cell
-    from pandas_dp.domain import Domain
-    from pandas_dp.public import PublicFrame
-    from pandas_dp.statistics.readings import Reading
+    from pandas_dp.cells.cells import Cell
+    from pandas_dp.domains.domain import Domain
+    from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.statistics.estimators import Reading
 
 __all__ = ["DESCRIBED", "FUNCTIONS", "aggregate", "column_parts", "describe", "quantiles", "spread"]
 

@@ -1,6 +1,6 @@
 """Covariances and correlations of several columns, read from one release of noisy cells.
 
-Post-processing of the totals of a :class:`pandas_dp.designs.Design`: it never sees a value, a budget or randomness, and may not fail whatever the noise was.
+Post-processing of the totals of a :class:`pandas_dp.cells.second_moments.Design`: it never sees a value, a budget or randomness, and may not fail whatever the noise was.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pandas_dp.designs import Design
-    from pandas_dp.domain import Domain
+    from pandas_dp.cells.second_moments import Design
+    from pandas_dp.domains.domain import Domain
 
     Floats = NDArray[np.float64]
 

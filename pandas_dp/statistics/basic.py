@@ -1,7 +1,7 @@
 """count, sum and mean.
 
-Each builder turns public facts into a :class:`pandas_dp.statistics.readings.Query`.  References and figures are in the accessor's
-docstrings, sensitivities in :mod:`pandas_dp.cells`.
+Each builder turns public facts into a :class:`pandas_dp.statistics.estimators.Query`.  References and figures are in the accessor's
+docstrings, sensitivities in :mod:`pandas_dp.cells.cells`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.cells import mass, mean_cells, present, rows, signed_sum
-from pandas_dp.statistics.readings import Count, Mean, Part, Query, Sum
+from pandas_dp.cells.cells import mass, mean_cells, present, rows, signed_sum
+from pandas_dp.statistics.estimators import Count, Mean, Part, Query, Sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pandas_dp.domain import Domain
-    from pandas_dp.keys import KeySet, PrivateKeys
-    from pandas_dp.public import PublicFrame
+    from pandas_dp.domains.domain import Domain
+    from pandas_dp.domains.keysets import KeySet, PrivateKeys
+    from pandas_dp.domains.public_frame import PublicFrame
 
 __all__ = ["bounded", "count", "grouped", "mean", "size", "total"]
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.progress import steps
-from pandas_dp.statistics.tails import solve_outward
+from pandas_dp.display.progress import steps
+from pandas_dp.statistics.tail_bounds import solve_outward
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from pandas_dp.domain import Domain
-    from pandas_dp.statistics.noises import Noise
+    from pandas_dp.domains.domain import Domain
+    from pandas_dp.statistics.noise_laws import Noise
 
 __all__ = ["CountEstimate", "GroupEstimate", "ShareEstimate", "SpreadEstimate", "SumEstimate", "nearest"]
 

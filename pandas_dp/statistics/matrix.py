@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.designs import Design, tops_of
+from pandas_dp.cells.second_moments import Design, tops_of
 from pandas_dp.errors import ParameterError
 from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate
-from pandas_dp.statistics.readings import Moments, Part, Query
+from pandas_dp.statistics.estimators import Moments, Part, Query
 
 if TYPE_CHECKING:
-    from pandas_dp.domain import Domain
-    from pandas_dp.public import PublicFrame
-    from pandas_dp.statistics.noises import Laplace
+    from pandas_dp.domains.domain import Domain
+    from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.statistics.noise_laws import Laplace
 
 __all__ = ["matrix"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pandas_dp.designs import Design
+    from pandas_dp.cells.second_moments import Design
 
     Floats = NDArray[np.float64]
 

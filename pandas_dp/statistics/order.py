@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.amounts import as_fraction
-from pandas_dp.cells import top_of
+from pandas_dp.quantities.budget import as_fraction
+from pandas_dp.cells.cells import top_of
 from pandas_dp.errors import ParameterError
-from pandas_dp.samplers.quantiles import extreme_rank, rank_error
+from pandas_dp.noise.quantiles import extreme_rank, rank_error
 from pandas_dp.statistics.basic import bounded
-from pandas_dp.statistics.readings import OrderChoice, Part
+from pandas_dp.statistics.estimators import OrderChoice, Part
 
 if TYPE_CHECKING:
-    from pandas_dp.domain import Domain
-    from pandas_dp.public import PublicFrame
-    from pandas_dp.statistics.noises import Exponential
-    from pandas_dp.statistics.readings import Query
+    from pandas_dp.domains.domain import Domain
+    from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.statistics.noise_laws import Exponential
+    from pandas_dp.statistics.estimators import Query
 
 __all__ = ["EXTREMES", "QUARTERS", "Ranks", "as_quantiles", "extreme_part", "iqr_reading", "ordered", "quantile_part", "quantile_reading"]
 

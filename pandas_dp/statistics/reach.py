@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pandas_dp.statistics.tails import mix_half_width
+from pandas_dp.statistics.tail_bounds import mix_half_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def many_half_width(weights: Sequence[float] | Floats, scale: Fraction, level: f
     It may be too large, never too small.  With the characteristic function ``f(t) = 1 / prod(1 + (w*t)**2)`` of continuous Laplace noises, Poisson's summation formula
     gives ``P(abs(X) <= x) + r = d*x/pi + 2/pi * sum(f(k*d) * sin(k*d*x) / k)`` with ``0 <= r <= P(abs(X) > 2*pi/d - x)`` [1]_.  That, and the sum's rest, are made
     small and subtracted; a start, and what is left where the sum would be long, is Chernoff's bound ``2 * exp(-t*x) / prod(1 - (w*t)**2)``.
-    Discrete noise adds at most the sum of the weights, as in :func:`pandas_dp.statistics.tails.mix_half_width`, which serves up to three weights.
+    Discrete noise adds at most the sum of the weights, as in :func:`pandas_dp.statistics.tail_bounds.mix_half_width`, which serves up to three weights.
 
     References
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from foundation import ROUNDS, ROWS, medians, show
 
-from pandas_dp.samplers.gaussian import DiscreteGaussian
+from pandas_dp.noise.gaussian import DiscreteGaussian
 
 
 def protect(frame, **options):

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import pandas_dp
-from pandas_dp.samplers.laplace import DiscreteLaplace
+from pandas_dp.noise.laplace import DiscreteLaplace
 
 ROWS = 10_000_000
 ROUNDS = 9

@@ -12,7 +12,7 @@ import pandas as pd
 from foundation import ROUNDS, ROWS, medians, show
 
 import pandas_dp
-from pandas_dp.samplers.laplace import DiscreteLaplace
+from pandas_dp.noise.laplace import DiscreteLaplace
 
 
 def protect(frame, **options):

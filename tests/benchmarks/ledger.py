@@ -17,7 +17,7 @@ import pandas as pd
 
 import pandas_dp
 from pandas_dp.accounting import Cost
-from pandas_dp.amounts import Epsilon
+from pandas_dp.quantities.budget import Epsilon
 
 ROUNDS = 200
 

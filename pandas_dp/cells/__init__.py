@@ -1,0 +1,43 @@
+"""Cells: integer grids, the closed set of cell kinds, and every sensitivity of the project.  Reads no value."""
+
+from pandas_dp.cells.cells import (
+    Cell,
+    FloatGrid,
+    Grid,
+    IntGrid,
+    OneEach,
+    clamped_total,
+    l1_sensitivity,
+    mass,
+    mean_cells,
+    present,
+    records_of_unit,
+    replacement_sensitivity,
+    rows,
+    signed_sum,
+    spread_cells,
+    squared_sensitivity,
+    top_of,
+    unit_sensitivity,
+)
+
+__all__ = [
+    "Cell",
+    "FloatGrid",
+    "Grid",
+    "IntGrid",
+    "OneEach",
+    "clamped_total",
+    "l1_sensitivity",
+    "mass",
+    "mean_cells",
+    "present",
+    "records_of_unit",
+    "replacement_sensitivity",
+    "rows",
+    "signed_sum",
+    "spread_cells",
+    "squared_sensitivity",
+    "top_of",
+    "unit_sensitivity",
+]

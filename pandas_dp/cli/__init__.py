@@ -1,0 +1,1 @@
+"""The command line: ``python -m pandas_dp``.  Never writes a ledger."""

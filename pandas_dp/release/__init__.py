@@ -1,0 +1,1 @@
+"""The audited path from a protected frame to a released number: check, charge, read, noise, finish."""

@@ -1,0 +1,299 @@
+"""What a query will cost and which noise makes it cost that: decided before anything is charged, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from pandas_dp.quantities.rounding import root_down
+from pandas_dp.quantities.budget import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
+from pandas_dp.cells.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
+from pandas_dp.errors import CallError, ParameterError, ParameterTypeError
+from pandas_dp.domains.keysets import PrivateKeys
+from pandas_dp.results import check_level
+from pandas_dp.statistics.noise_laws import Exponential, Gaussian, Laplace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pandas_dp.accounting import Cost
+    from pandas_dp.accounting.prices import Strength
+    from pandas_dp.cells.cells import Cell
+    from pandas_dp.sessions.session import Session
+    from pandas_dp.statistics.estimators import Part, Query, Reading
+    from pandas_dp.lineage.roster import Roster
+
+__all__ = ["ColumnPart", "Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "widths"]
+
+LEVEL = 0.95
+_MOST_ROWS = 10**15
+_DIGITS = 3  # to which a wanted ± is turned into an ε, upwards
+
+
+class PriceOptions(TypedDict, total=False):
+    """How else than by ``epsilon`` an answer's price can be named.
+
+    Attributes
+    ----------
+    rho : number
+        What the answer may spend of zero-concentrated differential privacy, in a session that has δ or ρ; by the Gaussian mechanism unless ``mechanism`` says otherwise.
+    mechanism : {"laplace", "gaussian"}
+        The noise; Gaussian in a session that has δ or ρ.
+    within : number
+        The ± that the answer shall have; the smallest ε that gives it is charged.
+    level : float
+        The confidence of that ±; 0.95 if it is left out.
+    rows : int
+        Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the count that this very frame or view released last; by group, of the smallest group.
+    label : str or True
+        A name of the answer.  Asked again under it, with the same parameters, the recorded answer is returned and nothing is spent, whatever the data; with other
+        parameters it is an error.  True takes the expressions of a tracked view.
+    """
+
+    rho: object
+    mechanism: str | None
+    within: Any
+    level: float
+    rows: object
+    label: str | bool | None
+
+
+@dataclass(slots=True)
+class Price:
+    """The price of a query as the call named it."""
+
+    epsilon: object = None
+    rho: object = None
+    mechanism: str | None = None
+    within: Any = None
+    level: float = LEVEL
+    rows: int | None = None
+    label: object = None
+
+    @classmethod
+    def of(cls, epsilon: object, options: PriceOptions) -> Price:
+        """Return the price that a call named, or raise for an option that there is not."""
+        if not options and epsilon is not None:
+            return cls(epsilon)
+        for name in options:
+            if name not in PriceOptions.__annotations__:
+                raise CallError.no_such(name, ("epsilon", *PriceOptions.__annotations__))
+        return cls.named(epsilon, **options)
+
+    @classmethod
+    def named(
+        cls,
+        epsilon: object,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = LEVEL,
+        *,
+        rows: object = None,
+        label: object = None,
+    ) -> Price:
+        """Return the price that a call named in full."""
+        price = cls(epsilon, rho, mechanism, within, level, None if rows is None else _checked_rows(rows), label)
+        check_level(price.level)
+        named = [value for value in (price.epsilon, price.rho, price.within) if value is not None]
+        if len(named) > 1:
+            raise ParameterError.one_price()
+        return price
+
+
+def _checked_rows(rows: object) -> int:
+    number: int | None = None
+    try:
+        number = int(rows)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or not 1 <= number <= _MOST_ROWS:
+        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
+    return number
+
+
+@dataclass(slots=True)
+class ColumnPart:
+    """One column's share of a release: its cells, the noise on each, and what is read from them."""
+
+    part: Part
+    noise: Laplace | Gaussian | Exponential
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells."""
+        return self.part.cells
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The readings."""
+        return self.part.readings
+
+
+@dataclass(slots=True)
+class Showing:
+    """How private keys are found: noise on their numbers of units, and the threshold that shows one."""
+
+    noise: Laplace
+    threshold: int
+    whole: bool
+    """Whether these noisy numbers are the answer."""
+    max_groups: int | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a query costs, and the noise that makes it cost that."""
+
+    cost: Cost
+    mechanism: str
+    parts: list[ColumnPart]
+    showing: Showing | None = None
+
+
+def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
+    """Divide the price and set each scale, exactly.
+
+    Parameters
+    ----------
+    query : Query
+        In public terms.
+    session : Session
+        Whose budget is asked.
+    price : Price
+        As the call named it.
+    roster : Roster
+        Of the frame.
+    size : callable
+        Returns a public number of rows or None, for a ± that depends on it.
+    """
+    if query.max_groups is not None and roster.unit is None:
+        raise ParameterError.needs_unit("max_groups")
+    if price.within is not None:
+        price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
+    chosen = query.parts[0].order is not None and all(part.order is not None for part in query.parts)
+    strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=chosen)
+    if isinstance(query.keys, PrivateKeys):
+        return _with_private_keys(query, query.keys, session, strength.cost, roster)
+    parts = _parts(query, strength.epsilon, strength.rho, roster.max_rows)
+    if len(parts) == 1 and not isinstance(parts[0].noise, Exponential):
+        return Plan(strength.cost, parts[0].noise.mechanism, parts)
+    mechanisms = dict.fromkeys(part.noise.mechanism for part in parts)
+    return Plan(_cost(strength, parts), ", ".join(mechanisms), parts)
+
+
+def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
+    """Add up what the parts cost: ε²/2 of ρ for Laplace noise, ε²/8 for a choice, as :class:`pandas_dp.accounting.Cost` has it."""
+    whole = sum((part.part.weight for part in parts), Fraction(0))
+    if strength.rho is not None:
+        pure = all(isinstance(part.noise, Exponential) for part in parts)
+        epsilon = (
+            sum((part.noise.epsilon for part in parts if isinstance(part.noise, Exponential)), Fraction(0))
+            if pure
+            else strength.cost.epsilon
+        )
+        return replace(strength.cost, epsilon=Epsilon(epsilon), pure=pure)
+    if strength.cost.told is not None:
+        return strength.cost  # named by ρ
+    shares = [(part.part.weight / whole * strength.epsilon, isinstance(part.noise, Exponential)) for part in parts]
+    rho = sum((share * share / (8 if chosen else 2) for share, chosen in shares), Fraction(0))
+    return replace(strength.cost, told=Rho(rho))
+
+
+def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
+    from pandas_dp.noise.threshold import key_threshold
+
+    delta = session.query_delta(keys.delta)
+    if not cost.pure:
+        raise ParameterError.laplace_only("keys='private'")
+    whole = _counts_units(query, roster)
+    share = Fraction(cost.epsilon) if whole else Fraction(cost.epsilon) / 2
+    reach = records_of_unit(roster.max_rows, query.max_groups, grouped=True, one_each=True)
+    scale = Fraction(reach) / share
+    showing = Showing(Laplace(scale), key_threshold(scale, delta, reach), whole, query.max_groups)
+    parts = _parts(query, share, None, roster.max_rows)
+    return Plan(type(cost).laplace(cost.epsilon, delta), f"discrete Laplace, keys shown from {showing.threshold} units", parts, showing)
+
+
+def _counts_units(query: Query, roster: Roster) -> bool:
+    """Whether the numbers that are compared with the threshold are the answer."""
+    if query.distinct is not None or query.parts[0].cells != rows() or (query.one_each is not None and query.one_each.column is not None):
+        return False
+    return query.one_each is not None or roster.unit is None
+
+
+def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[ColumnPart]:
+    """Divide ε, or for Gaussian noise ρ, over the parts by their weights."""
+    apart = query.one_each is not None
+    records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
+    if len(query.parts) == 1 and query.parts[0].order is None and query.parts[0].moments is None and rho is None:
+        part = query.parts[0]  # most queries, which need no division of what they spend
+        return [ColumnPart(part, Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / epsilon))]
+    whole = sum((part.weight for part in query.parts), Fraction(0))
+    parts = []
+    for part in query.parts:
+        share = part.weight / whole
+        noise: Laplace | Gaussian | Exponential
+        if part.order is not None:
+            noise = Exponential(epsilon * share if rho is None else root_down(8 * rho * share), max_rows)
+        elif part.moments is not None:
+            if rho is not None:
+                raise ParameterError.laplace_only("a matrix of moments")
+            noise = Laplace(Fraction(max_rows * part.moments.design.sensitivity) / (epsilon * share))
+        elif rho is None:
+            noise = Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / (epsilon * share))
+        else:
+            noise = Gaussian(squared_sensitivity(part.cells, max_rows, records, part.row_limit, apart=apart) / (2 * rho * share))
+        parts.append(ColumnPart(part, noise))
+    return parts
+
+
+def widths(parts: list[ColumnPart], level: float, size: int | None) -> list[Any]:
+    """Return the ± of every reading, as far as it can be told before the answer; raise if that needs a number of rows."""
+    found = [reading.half_width_before(part.noise, level, size) for part in parts for reading in part.readings]
+    if any(width is None for width in found):
+        raise ParameterError.rows_needed()
+    return found
+
+
+def _smallest(query: Query, session: Session, price: Price, roster: Roster, size: int | None) -> Epsilon:
+    """Return the smallest ε, to three digits upwards, whose ± is at most what was asked for."""
+    gaussian = session.price(1, None, price.mechanism).rho is not None
+    halved = isinstance(query.keys, PrivateKeys) and not _counts_units(query, roster)
+
+    def reaches(epsilon: Fraction) -> bool:
+        parts = _parts(query, epsilon / (1 + halved), epsilon * epsilon / 2 if gaussian else None, roster.max_rows)
+        return all(_at_most(width, price.within) for width in widths(parts, price.level, size))
+
+    low, high = math.floor(math.log10(EPSILON_MIN)), math.ceil(math.log10(EPSILON_MAX))
+    if not reaches(Fraction(10) ** high):
+        raise ParameterError.number("within", "larger: no ε makes the answer that precise")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(Fraction(10) ** middle) else (middle, high)
+    unit = Fraction(10) ** (low - _DIGITS + 1)
+    few, many = 10 ** (_DIGITS - 1), 10**_DIGITS
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if reaches(middle * unit) else (middle, many)
+    return Epsilon(max(many * unit, EPSILON_MIN))
+
+
+def _at_most(width: Any, wanted: Any) -> bool:
+    fits: bool | None = None
+    try:
+        fits = bool(width <= wanted)
+    except Exception:  # noqa: BLE001  (whatever comparing with an object of the caller's raises)
+        fits = None
+    if fits is None or isinstance(wanted, bool):
+        raise ParameterTypeError.wrong_kind("within", f"a number or duration, as the answer is ({type(width).__name__})", type(wanted))
+    return fits
+
+
+def margin_before(parts: list[ColumnPart]) -> float:
+    """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
+    alone = len(parts) == 1 and len(parts[0].readings) == 1
+    width = parts[0].readings[0].half_width_before(parts[0].noise, LEVEL, None) if alone else None
+    return float(width) if isinstance(width, (int, float)) else float("nan")

@@ -1,0 +1,167 @@
+"""The package as a user meets it: names, documentation, import cost, types, switches, and the direction of imports."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import pandas_dp
+from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(pandas_dp.__path__, "pandas_dp."))
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("module", ["pandas_dp", *MODULES])
+def test_doctests(module):
+    """Every example in a docstring gives what it shows."""
+    results = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert results.failed == 0
+
+
+def test_examples_exist():
+    """The main queries have a doctest each: the check above would pass on none."""
+    for method in (
+        pandas_dp.DataFrameDP.count,
+        pandas_dp.DataFrameDP.sum,
+        pandas_dp.DataFrameDP.mean,
+        pandas_dp.DataFrameDP.protect,
+        pandas_dp.dp,
+        pandas_dp.Session,
+    ):
+        assert ">>> " in inspect.getdoc(method)
+    for method in (pandas_dp.DataFrameDP.count, pandas_dp.DataFrameDP.sum, pandas_dp.DataFrameDP.mean):
+        sections = re.findall(r"^(\w+)\n-+$", inspect.getdoc(method), flags=re.MULTILINE)
+        assert {"Parameters", "Returns", "Raises", "Privacy", "Accuracy", "Examples"} <= set(sections)
+
+
+def test_names():
+    """__all__ is sorted and true, in every module."""
+    for name in ["pandas_dp", *MODULES]:
+        module = importlib.import_module(name)
+        exported = getattr(module, "__all__", [])
+        assert list(exported) == sorted(exported, key=lambda n: (n.upper() != n, n.lower() == n, n)) or list(exported) == sorted(exported)
+        for entry in exported:
+            assert hasattr(module, entry)
+
+
+def test_privacy_parameters_are_keyword_only():
+    """ε, bounds and what else decides about privacy can only be named (protect's budget excepted)."""
+    for owner in (pandas_dp.DataFrameDP, pandas_dp.SeriesDP, DataFramePreview, SeriesPreview):
+        for name in ("count", "sum", "mean", "var", "std", "median", "min", "max", "iqr", "describe"):
+            parameters = inspect.signature(getattr(owner, name)).parameters
+            for parameter in parameters.values():
+                if parameter.name not in {"self", "column"}:
+                    assert parameter.kind in {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+
+
+def test_series_and_frames_have_the_accessor():
+    """Every DataFrame and Series has .dp; dp() gives the same, typed, and refuses anything else."""
+    frame = pd.DataFrame({"x": [1]})
+    assert isinstance(frame.dp, pandas_dp.DataFrameDP)
+    assert isinstance(frame["x"].dp, pandas_dp.SeriesDP)
+    assert isinstance(pandas_dp.dp(frame), pandas_dp.DataFrameDP)
+    assert isinstance(pandas_dp.dp(frame["x"]), pandas_dp.SeriesDP)
+    for thing in (None, 1, [1], frame.index):
+        with pytest.raises(pandas_dp.ParameterTypeError):
+            pandas_dp.dp(thing)
+
+
+def test_completion_does_not_fail():
+    """dir() of a frame builds the accessor; on unprotected, protected and odd frames it works."""
+    for frame in (pd.DataFrame(), pd.DataFrame({"dp": [1]}), pd.DataFrame({"x": [1]}).dp.protect(epsilon=1)):
+        assert "dp" in dir(frame)
+        assert {"count", "mean", "sum", "protect", "session", "preview"} <= set(dir(frame.dp))
+
+
+def child(code, *flags, **environment):
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_is_light():
+    """Importing the package loads none of pandera, scipy, matplotlib, dask, pyspark, opendp or ssl beyond what pandas loads; a schema loads pandera."""
+    heavy = "{'pandera', 'scipy', 'matplotlib', 'dask', 'pyspark', 'dp_accounting', 'opendp', 'ssl'}"
+    code = f"import sys, pandas\nbefore = set(sys.modules)\nimport pandas_dp\nprint(sorted(({heavy} & set(sys.modules)) - before))\n"
+    assert child(code, "-W", "ignore") == "[]"
+    code += "from pandas_dp.datasets import visits\nvisits().dp.protect(epsilon=1).dp.count(epsilon=0.5)\nprint('pandera' in sys.modules)\n"
+    assert child(code, "-W", "ignore").splitlines() == ["[]", "False"]
+
+
+@pytest.mark.parametrize("flags", [("-O",), ("-OO",)])
+def test_nothing_rests_on_assert(flags):
+    """Under python -O, which removes asserts, budgets refuse, bounds are checked, values are clamped and lineage is followed."""
+    code = """
+import warnings; warnings.simplefilter('ignore')
+import pandas as pd, pandas_dp
+df = pd.DataFrame({'x': [1e9, 0.5]}).dp.protect(epsilon=1)
+def fails(kind, ask):
+    try:
+        ask()
+    except kind:
+        return 'refused'
+    return 'answered'
+print(fails(pandas_dp.BudgetExhausted, lambda: df.dp.count(epsilon=2)))
+print(fails(pandas_dp.ParameterError, lambda: df.dp.count(epsilon=-1)))
+print(fails(pandas_dp.BoundsError, lambda: df.dp.sum('x', bounds=(1, 0), epsilon=0.1)))
+print(fails(pandas_dp.LineageError, lambda: pd.concat([df, df]).dp.count(epsilon=0.1)))
+print(fails(pandas_dp.NotProtected, lambda: pd.DataFrame({'x': [1]}).dp.count(epsilon=0.1)))
+print(df.dp.sum('x', bounds=(0, 1), epsilon=0.9) < 1000)
+"""
+    assert child(code, *flags).splitlines() == ["refused"] * 5 + ["True"]
+
+
+@pytest.mark.parametrize("flags", [("-O",)])
+def test_the_suite_s_core_passes_without_asserts(flags):
+    """The accounting and privacy-order tests pass under python -O, too (pytest keeps its own asserts)."""
+    done = subprocess.run(
+        [sys.executable, *flags, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestConfigWarning", str(TESTS / "accessor/test_bad_input.py"), str(TESTS / "cells/test_cells.py"), str(TESTS / "promises/test_cases.py")],
+        capture_output=True, text=True, check=False, cwd=TESTS.parent,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("switch", [{"PANDERA_VALIDATION_ENABLED": "False"}, {"PANDERA_VALIDATION_DEPTH": "SCHEMA_ONLY"}], ids=str)
+def test_the_suite_s_core_passes_with_pandera_switched_off(switch):
+    """Privacy does not rest on validation: the tests of bad input and of the public cases pass with pandera's switches off."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--deselect", str(TESTS / "accessor/test_bad_input.py::test_errors_in_protect_hold_no_data"), str(TESTS / "accessor/test_bad_input.py"), str(TESTS / "promises/test_cases.py")],
+        capture_output=True, text=True, check=False, cwd=TESTS.parent, env={**os.environ, **switch},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_sources_keep_the_rules():
+    """No assert, no random module, no private pandas API and no sum of pandas in the package."""
+    for path in Path(pandas_dp.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*assert ", text, flags=re.MULTILINE), path
+        assert not re.search(r"np\.random|^import random|^import secrets|pd\.core|pandas\.core", text, flags=re.MULTILINE), path
+        assert text.lstrip().startswith('"""'), f"{path} opens by saying what it is for"
+
+
+def test_every_test_says_its_rule():
+    """Every test function of the suite has a docstring, which states the rule it checks."""
+    for path in TESTS.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                assert ast.get_docstring(node), f"{path.name}: {node.name}"
