@@ -27,10 +27,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from pandas_dp.errors import ParameterError
 from pandas_dp.quantities import directed
 from pandas_dp.quantities.budget import Epsilon, as_epsilon
 from pandas_dp.quantities.directed import as_count, as_delta, as_list, as_rho, as_size, as_target
-from pandas_dp.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.quantities import directed
-from pandas_dp.quantities.budget import as_fraction, checked_count
 from pandas_dp.composition import approx_to_zcdp
-from pandas_dp.quantities.directed import as_size
 from pandas_dp.errors import ParameterError, ParameterTypeError, UnsupportedDtype, boundary
 from pandas_dp.noise.gaussian import discrete_gaussian
+from pandas_dp.quantities import directed
+from pandas_dp.quantities.budget import as_fraction, checked_count
+from pandas_dp.quantities.directed import as_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,9 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
-from pandas_dp.quantities.budget import as_real, checked_count
 from pandas_dp.cells.cells import IntGrid, l1_sensitivity, present, replacement_sensitivity, signed_sum
 from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.quantities.budget import as_real, checked_count
 
 __all__ = ["count", "mean", "sum"]
 

@@ -17,8 +17,8 @@ import warnings
 import pandas as pd
 
 import pandas_dp
-from pandas_dp.release import path as release
 from pandas_dp.accounting import sqlite
+from pandas_dp.release import path as release
 
 EPSILON = "1/1000"
 

@@ -11,8 +11,10 @@ import numpy as np
 from scipy import stats
 
 import pandas_dp
-from pandas_dp.release import path as release
 from pandas_dp.cells.cells import Cell
+from pandas_dp.engines.pandas import _Reader
+from pandas_dp.release import noisy
+from pandas_dp.release import path as release
 
 CONFIDENCE = 1e-6
 
@@ -43,14 +45,22 @@ def silent_noise(monkeypatch):
 
     original = release.totals
 
-    def recording(frame, cells, *, by=None, unit=None):
-        exact = original(frame, cells, by=by, unit=unit)
+    def recording(cells, sums, reads):
+        exact = original(cells, sums, reads)
         seen.append((list(exact), []))
         assert all(isinstance(cell, Cell) for cell in cells)
         return exact
 
+    units = _Reader.candidates
+
+    def recorded_units(reader):
+        found = units(reader)
+        seen.append(([found], []))
+        return found
+
     with monkeypatch.context() as patch:
-        patch.setattr(release, "discrete_laplace", Silent)
+        patch.setattr(_Reader, "candidates", recorded_units)
+        patch.setattr(noisy, "discrete_laplace", Silent)
         patch.setattr(release, "totals", recording)
         yield seen
 

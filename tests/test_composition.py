@@ -14,7 +14,6 @@ import pytest
 from scipy import special
 
 from pandas_dp import composition
-from pandas_dp.quantities.budget import Epsilon
 from pandas_dp.composition import (
     advanced,
     approx_to_zcdp,
@@ -29,6 +28,7 @@ from pandas_dp.composition import (
     zcdp_to_approx,
 )
 from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.quantities.budget import Epsilon
 
 CLOSE = Decimal("1e-9")
 

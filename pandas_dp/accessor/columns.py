@@ -8,17 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.sessions import registry
-
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import checked_flag
 from pandas_dp.accessor.descriptive import OneColumn, SpreadAndOrder
-from pandas_dp.errors import KeysError, boundary
 from pandas_dp.accessor.groupby import Grouping
-from pandas_dp.domains.keysets import group_keys
-from pandas_dp.domains.dtypes import kind_of
-from pandas_dp.release.plan import Price
 from pandas_dp.accessor.tables import counted_keys
+from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.domains.keysets import group_keys
+from pandas_dp.errors import KeysError, boundary
+from pandas_dp.quantities.budget import checked_flag
+from pandas_dp.release import path as release
+from pandas_dp.release.plan import Price
+from pandas_dp.sessions import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from pandas_dp.domains.dtypes import Kind
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
+    from pandas_dp.domains.dtypes import Kind
     from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.statistics.bounds_finding import PrivateBounds
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["ColumnQueries", "DescriptiveQueries"]
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from typing import Unpack
 
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["OneColumn", "SpreadAndOrder", "quantile_query"]
 

@@ -12,25 +12,24 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
-from pandas_dp.sessions import protect as protecting
-
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import checked_flag
 from pandas_dp.accessor.columns import ColumnQueries
-from pandas_dp.errors import ParameterTypeError, boundary
-from pandas_dp.release.plan import Price
 from pandas_dp.accessor.previews import SeriesPreview
 from pandas_dp.accessor.queries import Asked, FrameQueries
-from pandas_dp.statistics import basic, privacy_units
 from pandas_dp.accessor.views import Tracked
+from pandas_dp.errors import ParameterTypeError, boundary
+from pandas_dp.quantities.budget import checked_flag
+from pandas_dp.release import path as release
+from pandas_dp.release.plan import Price
+from pandas_dp.sessions import protect as protecting
+from pandas_dp.statistics import basic, privacy_units
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from os import PathLike
     from typing import Unpack
 
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
+    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.results import NoisyInt
     from pandas_dp.sessions.session import Session
 
@@ -188,7 +187,9 @@ class SeriesDP(Asked, ColumnQueries):
         return cast(
             "NoisyInt",
             release.answer(
-                self._frame, partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=None), Price.of(epsilon, price)
+                self._frame,
+                partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=None),
+                Price.of(epsilon, price),
             ),
         )
 

@@ -8,25 +8,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from pandas_dp.sessions import registry
-
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import checked_count, checked_flag
 from pandas_dp.accessor.descriptive import SpreadAndOrder, quantile_query
-from pandas_dp.errors import KeysError, boundary
 from pandas_dp.domains.keysets import PrivateKeys, group_keys, private_keys
+from pandas_dp.errors import KeysError, boundary
+from pandas_dp.quantities.budget import checked_count, checked_flag
+from pandas_dp.release import path as release
 from pandas_dp.release.plan import Price
+from pandas_dp.sessions import registry
 from pandas_dp.statistics import basic, privacy_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from typing import Unpack
 
-    from pandas_dp.domains.keysets import KeySet
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
+    from pandas_dp.domains.keysets import KeySet
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["GroupByDP", "Grouping", "refuse_private"]
 
@@ -192,7 +191,9 @@ class GroupByDP(SpreadAndOrder):
         """
         chosen = self._column if column is None else column
         return self._ask(
-            partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=chosen), Price.of(epsilon, price), name=chosen
+            partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=chosen),
+            Price.of(epsilon, price),
+            name=chosen,
         )
 
     @boundary

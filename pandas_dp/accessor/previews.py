@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import Epsilon, Rho, checked_flag
 from pandas_dp.accessor.descriptive import OneColumn, SpreadAndOrder
-from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.accessor.groupby import GroupByDP, Grouping
+from pandas_dp.errors import ParameterError, boundary
+from pandas_dp.quantities.budget import Epsilon, Rho, checked_flag
+from pandas_dp.release import path as release
 from pandas_dp.release.plan import Price, plan_of, widths
-from pandas_dp.sessions.registry import require
 from pandas_dp.results import plus_minus
 from pandas_dp.statistics import basic, privacy_units
 
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from typing import Unpack
 
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.statistics.query import Query
 
     Bounds = tuple[Any, Any] | list[Any]
 
@@ -98,12 +97,8 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
             index=pd.Index([float(one.cost) for one in found], name="rho" if isinstance(found[0].cost, Rho) else "epsilon"),
         )
         return cast("Preview", table)  # what most calls return is what type checkers are told
-    protected = require(release.base_of(source))
+    query, protected, _ = release.asked(source, build)
     session = protected.session
-    session.accountant.check_open()
-    protected.check_derived(release.base_of(source))
-    protected.roster.identify(release.base_of(source))
-    query, _ = release.query_of(source, protected, build)
     released = release.rows_of(query, source, session)
     plan = plan_of(query, session, price, protected.roster, lambda: released)
     size = price.rows or released
@@ -157,7 +152,9 @@ class DataFramePreview(SpreadAndOrder):
     ) -> Preview:
         """Preview ``count``."""
         return preview(
-            self._frame, partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=column), Price.of(epsilon, price)
+            self._frame,
+            partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=column),
+            Price.of(epsilon, price),
         )
 
     @boundary
@@ -261,7 +258,9 @@ class SeriesPreview(OneColumn):
     def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> Preview:
         """Preview ``count``."""
         return preview(
-            self._frame, partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=None), Price.of(epsilon, price)
+            self._frame,
+            partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=None),
+            Price.of(epsilon, price),
         )
 
     @boundary

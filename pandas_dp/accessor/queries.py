@@ -8,23 +8,22 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pandas_dp.sessions import registry
-
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import checked_flag
 from pandas_dp.accessor.columns import DescriptiveQueries
-from pandas_dp.errors import DPError, boundary
-from pandas_dp.release.plan import Price
 from pandas_dp.accessor.previews import DataFramePreview
-from pandas_dp.statistics import basic, privacy_units
 from pandas_dp.accessor.tables import TableQueries
+from pandas_dp.errors import DPError, boundary
+from pandas_dp.quantities.budget import checked_flag
+from pandas_dp.release import path as release
+from pandas_dp.release.plan import Price
+from pandas_dp.sessions import registry
+from pandas_dp.statistics import basic, privacy_units
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from typing import Unpack
 
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
+    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.results import NoisyInt
     from pandas_dp.sessions.session import Session
 

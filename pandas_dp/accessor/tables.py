@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pandas_dp.release import path as release
-from pandas_dp.quantities.budget import checked_count
-from pandas_dp.errors import KeysError, boundary
 from pandas_dp.accessor.groupby import GroupByDP, Grouping, refuse_private
+from pandas_dp.errors import KeysError, boundary
+from pandas_dp.quantities.budget import checked_count
+from pandas_dp.release import path as release
 from pandas_dp.release.plan import Price
 from pandas_dp.statistics import basic
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
     from typing import Unpack
 
-    from pandas_dp.release.plan import PriceOptions
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["TableQueries", "counted_keys"]
 

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.sessions import registry
+from pandas_dp.accessor.queries import FrameQueries
 from pandas_dp.domains.domain import ColumnFacts
-from pandas_dp.errors import ExpressionError, ParameterTypeError, boundary
 from pandas_dp.domains.dtypes import kind_of
 from pandas_dp.domains.public_frame import PublicFrame
-from pandas_dp.accessor.queries import FrameQueries
+from pandas_dp.errors import ExpressionError, ParameterTypeError, boundary
+from pandas_dp.sessions import registry
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    from numpy.typing import NDArray
 
     from pandas_dp.expressions.parse import Column, Expression
     from pandas_dp.sessions.registry import Protected
@@ -65,6 +63,11 @@ class View:
         """The steps, for the ledger."""
         return ".".join(step.text for step in self._steps)
 
+    @property
+    def steps(self) -> tuple[_Step, ...]:
+        """The steps, for an engine."""
+        return self._steps
+
     def then(self, step: _Step) -> View:
         """Return this view with one more step."""
         return View(self.base, (*self._steps, step))
@@ -89,17 +92,6 @@ class View:
         """Return what an expression may know of the columns."""
         public = self.public(registry.require(self.base))
         return {name: _column(public, name) for name in public.columns if list(public.columns).count(name) == 1}
-
-    def read(self) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-        """Take the steps: return the columns, and which rows fulfil the conditions.  Runs after the charge."""
-        frame = self.base.copy(deep=False)
-        rows = np.ones(len(frame), dtype=np.bool_)
-        for step in self._steps:
-            if step.condition is not None:
-                rows &= step.condition.mask(frame).to_numpy()
-            for name, expression in step.assigned:
-                frame[name] = expression.evaluate(frame)
-        return frame, rows
 
 
 def _alone(expression: Expression) -> str | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.base import Accountant
-from pandas_dp.quantities.rounding import root_down, rounded_up
 from pandas_dp.quantities.budget import Delta, Epsilon, Rho
+from pandas_dp.quantities.rounding import root_down, rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,8 +22,8 @@ from pandas_dp.accounting.records import (
     Record,
     body_of,
 )
-from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 from pandas_dp.errors import BudgetExhausted, SessionClosed, SessionConflict
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

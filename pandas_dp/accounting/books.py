@@ -25,15 +25,15 @@ from pandas_dp.accounting.records import (
     fraction_of,
     whole_of,
 )
-from pandas_dp.quantities.budget import Delta
 from pandas_dp.errors import LabelError, LedgerDamaged, LedgerError, LedgerUnwritable, ParameterError
+from pandas_dp.quantities.budget import Delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pandas_dp.accounting.sqlite import LedgerFile
     from pandas_dp.accounting.ledger import Cost, Entry
     from pandas_dp.accounting.records import Mark
+    from pandas_dp.accounting.sqlite import LedgerFile
 
 __all__ = ["DIGESTED", "Books"]
 

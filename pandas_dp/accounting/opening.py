@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pandas_dp.accounting import lock
-from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.accounting.prices import open_account
 from pandas_dp.accounting.records import OPENING, Record, differences, whole_of
-from pandas_dp.quantities.budget import Rho
+from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.errors import LedgerDamaged, LedgerError, ParameterError, ParameterTypeError, SessionConflict
+from pandas_dp.quantities.budget import Rho
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from pandas_dp.accounting.accountants import ApproximateAccountant, ConcentratedAccountant, PureAccountant
 from pandas_dp.accounting.ledger import NO_DELTA, Cost
-from pandas_dp.quantities.rounding import root_down, root_up
-from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho
 from pandas_dp.errors import ParameterError
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho
+from pandas_dp.quantities.rounding import root_down, root_up
 
 __all__ = ["Account", "Strength", "as_optional_delta", "open_account", "strength_of"]
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting.opening import as_path, resume
-from pandas_dp.quantities.budget import Rho
 from pandas_dp.errors import DPError
 from pandas_dp.errors.wording import visible
+from pandas_dp.quantities.budget import Rho
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

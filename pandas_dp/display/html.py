@@ -12,9 +12,9 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.quantities.budget import Rho
 from pandas_dp.errors import DPError, NotProtected, SessionClosed
 from pandas_dp.errors.wording import visible
+from pandas_dp.quantities.budget import Rho
 from pandas_dp.results import plus_minus
 
 if TYPE_CHECKING:

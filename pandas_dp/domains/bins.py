@@ -11,9 +11,9 @@ import pandas as pd
 
 from pandas_dp.domains.bounds import domain_of
 from pandas_dp.domains.domain import ColumnFacts
-from pandas_dp.errors import KeysError, UnsupportedDtype
-from pandas_dp.domains.keysets import MOST_GROUPS, Bins, KeySet
 from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.domains.keysets import MOST_GROUPS, Bins, KeySet
+from pandas_dp.errors import KeysError, UnsupportedDtype
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -18,8 +18,8 @@ import pandas as pd
 
 from pandas_dp.cells.cells import FloatGrid, Grid, IntGrid
 from pandas_dp.domains.domain import Domain, timestamp
-from pandas_dp.errors import BoundsError, UnsupportedDtype
 from pandas_dp.domains.dtypes import Kind, kind_of
+from pandas_dp.errors import BoundsError, UnsupportedDtype
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.quantities.budget import as_delta
 from pandas_dp.domains.bounds import exact_value
-from pandas_dp.errors import BoundsError, KeysError
 from pandas_dp.domains.dtypes import Kind, kind_of
+from pandas_dp.errors import BoundsError, KeysError
+from pandas_dp.quantities.budget import as_delta
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

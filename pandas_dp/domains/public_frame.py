@@ -7,21 +7,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from pandas_dp.domains.bounds import PerUnit, domain_of, per_unit_of
-from pandas_dp.errors import BoundsError, ColumnError, ParameterError, ParameterTypeError, UnsupportedDtype
 from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.errors import BoundsError, ColumnError, ParameterError, ParameterTypeError, UnsupportedDtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from pandas_dp.domains.domain import ColumnFacts, Domain
 
-__all__ = ["PublicFrame"]
+__all__ = ["Described", "PublicFrame"]
+
+
+class Described(Protocol):
+    """What a frame or Series says of itself before any value is read."""
+
+    is_series: bool
+    """Whether it is one column, which no call names."""
+    series: Hashable
+    """The name of that column; None for a frame."""
+
+    @property
+    def columns(self) -> pd.Index[Any]:
+        """The names of the columns; of a Series its own."""
+
+    def dtype(self, column: Hashable) -> Any:
+        """Return the dtype of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What a frame will say of itself."""
+
+    columns: pd.Index[Any]
+    dtype: Callable[[Hashable], Any]
+    is_series: bool = False
+    series: Hashable = None
 
 
 class PublicFrame:
@@ -29,40 +56,27 @@ class PublicFrame:
 
     Parameters
     ----------
-    frame : DataFrame or Series
-        Only its columns and dtypes are looked at.
+    described : Described
+        Its columns and dtypes.
     facts : mapping of column to ColumnFacts
         What the schema declared.
     known : set of Hashable
         The columns that were protected, which an error may name; others can be named after data, as by ``get_dummies``.
     """
 
-    def __init__(
-        self, frame: pd.DataFrame | pd.Series[Any], facts: Mapping[Hashable, ColumnFacts], known: frozenset[Hashable] = frozenset()
-    ) -> None:
+    def __init__(self, described: Described, facts: Mapping[Hashable, ColumnFacts], known: frozenset[Hashable] = frozenset()) -> None:
         self.facts = facts
         self._known = known
+        self._described = described
         self.left_out: frozenset[Hashable] = frozenset()
-        self.fetched: dict[Hashable, pd.Series[Any]] = {}
-        if isinstance(frame, pd.Series):
-            name, dtype = frame.name, frame.dtype
-            self.series: Hashable = name
-            self.is_series = True
-            self._columns: pd.Index[Any] | None = None  # made when asked for: it takes longer than a small sum
-            self._dtype: Callable[[Hashable], Any] = lambda _: dtype
-        else:
-            self.series = None
-            self.is_series = False
-            self._columns = frame.columns
-            fetched = self.fetched  # without this object, which would hold itself, and the frame, until garbage is collected
-            self._dtype = lambda column: _fetch(frame, column, fetched).dtype
+        self.is_series = described.is_series
+        self.series = described.series
+        self.dtype = described.dtype
 
     @property
     def columns(self) -> pd.Index[Any]:
         """The columns' names."""
-        if self._columns is None:
-            self._columns = pd.Index([self.series], tupleize_cols=False)
-        return self._columns
+        return self._described.columns
 
     @classmethod
     def of(
@@ -73,20 +87,13 @@ class PublicFrame:
         known: frozenset[Hashable],
     ) -> PublicFrame:
         """Return the public side of a frame that does not exist yet: a tracked view's."""
-        public = cls(pd.DataFrame(), facts, known)
-        public._columns = pd.Index(columns, tupleize_cols=False)
-        public._dtype = dtype
-        return public
+        return cls(_Planned(pd.Index(columns, tupleize_cols=False), dtype), facts, known)
 
     def without(self, columns: tuple[Hashable, ...]) -> PublicFrame:
         """Return the same, but that "all columns" leaves these out."""
         other = copy(self)
         other.left_out = frozenset(columns)
         return other
-
-    def dtype(self, column: Hashable) -> Any:
-        """Return a column's dtype."""
-        return self._dtype(column)
 
     def check(self, column: Any) -> None:
         """Pass if it names exactly one column, else raise ``ColumnError`` (or ``ParameterTypeError`` if it is no name)."""
@@ -105,16 +112,16 @@ class PublicFrame:
     def domain(self, statistic: str, column: Hashable, bounds: object | None) -> Domain:
         """Return the domain of one column, or of the Series."""
         if self.is_series:
-            return domain_of(statistic, column, self._dtype(column), self.facts.get(column), bounds)
+            return domain_of(statistic, column, self.dtype(column), self.facts.get(column), bounds)
         self.check(column)
-        return domain_of(statistic, column, self._dtype(column), self.facts.get(column), bounds)
+        return domain_of(statistic, column, self.dtype(column), self.facts.get(column), bounds)
 
     def per_unit(self, column: Hashable, bounds: object | None, per_unit: object) -> PerUnit:
         """Return how each unit's total of one column, or of the Series, is clamped."""
         if not self.is_series:
             self.check(column)
         name = self.series if self.is_series else column
-        return per_unit_of(name, self._dtype(column), self.facts.get(name), bounds, per_unit)
+        return per_unit_of(name, self.dtype(column), self.facts.get(name), bounds, per_unit)
 
     def domains(self, statistic: str, column: object, bounds: object | None) -> tuple[list[Domain], bool]:
         """Return the domains of the columns a call means, and whether it means one column.
@@ -172,7 +179,7 @@ class PublicFrame:
 
     def _is_number(self, column: Hashable) -> bool:
         self.check(column)
-        kind = kind_of(self._dtype(column))
+        kind = kind_of(self.dtype(column))
         facts = self.facts.get(column)
         return kind is not None and (
             kind.name in {"int", "float", "bool"} or (kind.name == "object" and facts is not None and facts.numeric)
@@ -184,13 +191,6 @@ class PublicFrame:
         if column in self.left_out:
             return None
         try:
-            return domain_of(statistic, column, self._dtype(column), self.facts.get(column), None)
+            return domain_of(statistic, column, self.dtype(column), self.facts.get(column), None)
         except (BoundsError, UnsupportedDtype):
             return None
-
-
-def _fetch(frame: pd.DataFrame, column: Hashable, fetched: dict[Hashable, pd.Series[Any]]) -> pd.Series[Any]:
-    """Return a column, which pandas takes longer to find than to sum where there are few rows; it is kept for when it may be read."""
-    if column not in fetched:
-        fetched[column] = frame[column]
-    return fetched[column]

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.domains.domain import ColumnFacts
-from pandas_dp.errors import SchemaError, SchemaViolation
 from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.errors import SchemaError, SchemaViolation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping

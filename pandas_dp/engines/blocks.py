@@ -21,6 +21,7 @@ BLOCK = 1 << 17
 _WIDE = 1 << 45  # BLOCK times this fits an int64
 _NARROW = 1 << 31  # BLOCK times this is exact in a double, and 2**31 rows of it fit an int64
 _HALF = 32
+_SIGNED = 1 << 63
 
 
 class Steps(Protocol):
@@ -250,7 +251,7 @@ class _FloatSteps:
 
 
 class _IntSteps:
-    """Clamps integers."""
+    """Clamps integers; doubles, which a partition may hold in their place, to the nearest one, half to even."""
 
     zero = 0
 
@@ -261,6 +262,8 @@ class _IntSteps:
 
     def read(self, values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         length = len(values)
+        if values.dtype.kind == "f":
+            values, missing = self._whole(values, missing)
         if self._buffer is None:
             self._buffer = np.empty(self._length, dtype=np.uint64 if values.dtype.kind == "u" and values.dtype.itemsize == 8 else np.int64)  # noqa: PLR2004
         buffer = self._buffer[:length]
@@ -273,3 +276,14 @@ class _IntSteps:
         if missing is not None:
             np.copyto(buffer, first, where=missing)
         return buffer, missing
+
+    def _whole(self, values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return doubles as integers between the bounds, or next to them, and which are absent."""
+        absent = np.isnan(values) if missing is None else missing | np.isnan(values)
+        kind = np.uint64 if self._grid.last >= _SIGNED else np.int64
+        low, high = max(self._grid.first, np.iinfo(kind).min), min(self._grid.last, np.iinfo(kind).max)
+        # The largest double that the type holds: the next one is the power of two that wraps.
+        inside = np.clip(
+            np.where(absent, 0.0, values), float(low), min(float(high), float(np.nextafter(2.0 ** (64 if kind is np.uint64 else 63), 0)))
+        )
+        return np.rint(inside).astype(kind), absent

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.engines import Groups
+from pandas_dp.domains.dtypes import kind_of
 from pandas_dp.engines.blocks import BLOCK
 from pandas_dp.engines.columns import column_of, read_column
-from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.engines.group_codes import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from pandas_dp.domains.keysets import PrivateKeys
 
-__all__ = ["Candidates", "observed"]
+__all__ = ["Candidates", "key_index", "observed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,15 @@ class Candidates:
         """Return the groups, and the index, of some candidates only; whatever else is in a column falls into none."""
         table = np.full(self.groups.size + 1, len(which), dtype=np.int64)
         table[which] = np.arange(len(which))
-        levels = [
-            _index([values[place] for place in places[which]], dtype, column)
-            for values, places, dtype, column in zip(self.values, self.places, self.keys.dtypes, self.keys.columns, strict=True)
-        ]
-        index = levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels, names=list(self.keys.columns))
-        return Groups(table[self.groups.codes], len(which)), index
+        columns = [[values[place] for place in places[which]] for values, places in zip(self.values, self.places, strict=True)]
+        return Groups(table[self.groups.codes], len(which)), key_index(list(zip(*columns, strict=True)), self.keys)
+
+
+def key_index(shown: Sequence[tuple[Any, ...]], keys: PrivateKeys) -> pd.Index[Any]:
+    """Return the index of keys that are shown, whose dtypes depend on those of the columns alone."""
+    columns = list(zip(*shown, strict=True)) or [()] * len(keys.columns)
+    levels = [_index(list(values), dtype, column) for values, dtype, column in zip(columns, keys.dtypes, keys.columns, strict=True)]
+    return levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels, names=list(keys.columns))
 
 
 def observed(frame: pd.DataFrame, keys: PrivateKeys) -> Candidates:

@@ -1,7 +1,6 @@
-"""The pandas engine: one pass over each column, in blocks, into exact integers.
+"""A column of a frame as NumPy blocks, with a mask of what is missing, for every supported dtype.
 
-Reads values of every supported dtype as NumPy blocks with a mask of what is missing.  Never calls a pandas reduction: those round,
-wrap and differ between versions.  Must not raise or warn because of a value.
+Reads private columns: runs after the charge, and no value may raise or warn.
 """
 
 from __future__ import annotations
@@ -11,89 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.engines.blocks import BLOCK, GroupSum, StepSum
 from pandas_dp.domains.dtypes import kind_of
-from pandas_dp.display.progress import steps
 from pandas_dp.domains.objects import is_missing, number
+from pandas_dp.engines.blocks import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import NDArray
 
-    from pandas_dp.cells.cells import Cell, Grid
-    from pandas_dp.engines import Groups
-
-__all__ = ["column_of", "present", "read_column", "totals"]
+__all__ = ["column_of", "present", "read_column"]
 
 Block = tuple["NDArray[Any]", "NDArray[np.bool_] | None"]
-_MANY = 8192
 _NAT = np.iinfo(np.int64).min
-
-
-def totals(
-    frame: pd.DataFrame | pd.Series[Any],
-    cells: Sequence[Cell],
-    *,
-    by: Groups | None = None,
-    unit: NDArray[np.bool_] | None = None,
-) -> list[Any]:
-    """Return the exact total of every cell; see :mod:`pandas_dp.engines` for the contract."""
-    squared = {(cell.column, cell.grid) for cell in cells if cell.per_square}
-    measured: dict[tuple[bool, Hashable, Grid | None], tuple[Any, Any, Any]] = {}
-    answer = []
-    with np.errstate(all="ignore"):
-        for cell in steps(cells, len(cells), least=10):
-            key = (cell.everything, cell.column, cell.grid)
-            if key not in measured:
-                squares = (cell.column, cell.grid) in squared
-                measured[key] = (
-                    _moments(frame, cell, unit, squares=squares) if by is None else _group_moments(frame, cell, by, unit, squares=squares)
-                )
-            answer.append(cell.of(*measured[key]))
-    return answer
-
-
-def _moments(frame: pd.DataFrame | pd.Series[Any], cell: Cell, unit: NDArray[np.bool_] | None, *, squares: bool) -> tuple[int, int, int]:
-    if cell.everything:
-        return len(frame) if unit is None else int(np.count_nonzero(unit)), 0, 0
-    series = column_of(frame, cell.column)
-    length = len(series)
-    if cell.grid is None:
-        return sum(int(np.count_nonzero(present(series, start, unit))) for start in range(0, length, BLOCK)), 0, 0
-    read = read_column(series)
-    steps = StepSum(cell.grid, min(length, BLOCK), squares=squares)
-    for start in range(0, length, BLOCK):
-        values, missing = read(start, start + BLOCK)
-        if unit is not None:
-            counted = unit[start : start + BLOCK]
-            values = values[counted]
-            missing = None if missing is None else missing[counted]
-        steps.add(values, missing)
-    return steps.moments()
-
-
-def _group_moments(
-    frame: pd.DataFrame | pd.Series[Any], cell: Cell, by: Groups, unit: NDArray[np.bool_] | None, *, squares: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    length = len(frame)
-    codes = by.codes if unit is None else np.where(unit, by.codes, by.size)
-    if cell.everything:
-        count = np.bincount(codes, minlength=by.size + 1)[:-1]
-        return count, np.zeros_like(count), np.zeros_like(count)
-    series = column_of(frame, cell.column)
-    if cell.grid is None:
-        count = np.zeros(by.size + 1, dtype=np.int64)
-        for start in range(0, length, BLOCK):
-            count += np.bincount(codes[start : start + BLOCK][present(series, start, None)], minlength=by.size + 1)
-        none = np.zeros(by.size, dtype=np.int64)
-        return count[:-1], none, none
-    read = read_column(series)
-    block = BLOCK if by.size <= _MANY else 4 * BLOCK  # a result per group and block is not free
-    steps = GroupSum(cell.grid, min(length, block), by.size, squares=squares)
-    for start in range(0, length, block):
-        steps.add(*read(start, start + block), codes[start : start + block])
-    return steps.moments()
 
 
 def column_of(frame: pd.DataFrame | pd.Series[Any], column: Hashable) -> pd.Series[Any]:

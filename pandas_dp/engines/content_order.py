@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.domains.dtypes import kind_of
-from pandas_dp.noise.entropy import HANDLE, fresh_secret
 from pandas_dp.domains.objects import is_missing, number
+from pandas_dp.noise.entropy import HANDLE, fresh_secret
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

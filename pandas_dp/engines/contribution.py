@@ -1,4 +1,4 @@
-"""From rows to people: which groups of a unit count, and one record for each unit and group.
+"""Contribution bounding: which rows and groups of a privacy unit count, and one record for each unit and group.
 
 Reads private columns: runs after the charge, and no value may raise or warn.  What becomes of one unit's rows depends on these rows alone.
 """
@@ -10,21 +10,70 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.engines import Groups
 from pandas_dp.engines.blocks import BLOCK, steps_of
 from pandas_dp.engines.columns import column_of, present, read_column
-from pandas_dp.engines.first_rows import first_rows
+from pandas_dp.engines.group_codes import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.cells.cells import Grid, OneEach
+    from pandas_dp.lineage.roster import Selection
 
-__all__ = ["heights_of", "one_record_each", "within_groups"]
+__all__ = ["counted_rows", "first_rows", "heights_of", "one_record_each", "order_of", "within_groups"]
 
 _FLAGS = 1 << 27  # pairs of unit and group, up to which each has a place in a table
 _HALF = 31
 _FAR = 1 << 30  # in units of 2**31: beyond, a total is as good as infinite
+
+
+def counted_rows(
+    selection: Selection, frame: pd.DataFrame | pd.Series[Any], rows: NDArray[np.bool_] | None, max_rows: int
+) -> NDArray[np.bool_] | None:
+    """Return which of ``rows`` count: ``max_rows`` of each unit; None for all.
+
+    Notes
+    -----
+    Adding or removing a unit must not change which rows of another count, but the order at hand may depend on everybody: sorting by a
+    column shuffles the ties within a unit's rows when one row is added elsewhere.  So the order is that of the protected frame, and where
+    rows have no label, or share one, that of a hash of their content, which depends on nothing but the row.
+    """
+    if selection.units is None:
+        return rows
+    units = selection.units if rows is None else np.where(rows, selection.units, -1)
+    if int(np.bincount(units[units >= 0], minlength=1).max(initial=0)) <= max_rows:
+        return units >= 0  # nobody has more
+    return first_rows(units, max_rows, order_of(selection, frame))
+
+
+def order_of(selection: Selection, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
+    """Return the rank of each row, which among the rows of one unit depends on these alone."""
+    if selection.places is None or not selection.distinct:
+        from pandas_dp.engines.content_order import order_by_content  # noqa: PLC0415  (loaded for those who use it)
+
+        return order_by_content(frame, selection.places)
+    return selection.places
+
+
+def first_rows(units: NDArray[np.int64], max_rows: int, order: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
+    """Mark the first ``max_rows`` rows of every unit by ``order``; rows without a unit (-1) are not marked.
+
+    Which rows of a unit are marked depends on that unit's rows and their order alone.
+    """
+    count = len(units)
+    row_bits = max(1, (count - 1).bit_length()) if count else 1
+    rows = np.flatnonzero(units >= 0)
+    if order is not None:
+        rows = rows[np.argsort(order[rows], kind="stable")]
+    packed = (units[rows] << row_bits) | np.arange(len(rows))
+    packed.sort()
+    codes = packed >> row_bits
+    starts = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1]))) if len(codes) else np.empty(0, np.int64)
+    sizes = np.diff(np.append(starts, len(codes)))
+    rank = np.arange(len(codes)) - np.repeat(starts, sizes)
+    marked = np.zeros(count, dtype=np.bool_)
+    marked[rows[packed[rank < max_rows] & ((1 << row_bits) - 1)]] = True
+    return marked
 
 
 def within_groups(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from pandas_dp.engines import Groups
+from pandas_dp.domains.dtypes import kind_of
+from pandas_dp.domains.keysets import Bins, KeyList
 from pandas_dp.engines.blocks import BLOCK
 from pandas_dp.engines.columns import column_of, read_column
-from pandas_dp.domains.keysets import Bins, KeyList
-from pandas_dp.domains.dtypes import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +20,25 @@ if TYPE_CHECKING:
 
     from pandas_dp.domains.keysets import KeySet
 
-__all__ = ["group_codes"]
+__all__ = ["Groups", "group_codes"]
 
 _SPAN = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """To which of a fixed number of groups each row belongs.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (rows,)
+        0 to ``size`` - 1; ``size`` for a row that belongs to none.
+    size : int
+        The number of groups.
+    """
+
+    codes: NDArray[np.int64]
+    size: int
 
 
 def group_codes(frame: pd.DataFrame | pd.Series[Any], keys: KeySet) -> Groups:

@@ -88,6 +88,10 @@ class CallError(DPError, TypeError):
         return cls(f"{query} takes {taken}: {_listed(named)}. {UNCHARGED}", query=query)
 
     @classmethod
+    def unsupported(cls, query: str, why: str) -> Self:
+        return cls(f"{query} cannot be answered here: {why}. {UNCHARGED}", query=query)
+
+    @classmethod
     def missing(cls, query: str, needed: Sequence[str]) -> Self:
         return cls(f"{query} needs {_listed(needed)}. {UNCHARGED}", query=query)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp.errors import ExpressionError
-from pandas_dp.expressions.intervals import Interval, Range, Unknown, derive, enclose, year_range
 from pandas_dp.expressions.evaluate import NANOSECONDS, Node
+from pandas_dp.expressions.intervals import Interval, Range, Unknown, derive, enclose, year_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp.errors import ExpressionError
+from pandas_dp.expressions.evaluate import Rows, zone_of
 from pandas_dp.expressions.grammar import Builder, restore
 from pandas_dp.expressions.intervals import Interval, Unknown
-from pandas_dp.expressions.evaluate import Rows, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping

@@ -1,11 +1,11 @@
-"""Row identity and contribution bounding: whom each row of a derived frame is about.
+"""Row identity: whom each row of a derived frame is about.
 
 ``protect()`` keeps a :class:`Roster` of the protected frame's row labels (and, with a named unit, the unit of each label).  A derived
 frame is answered only if every row still shows a label of the roster, or its unit.  For row units each label may occur
-once; for named units only the first ``max_rows`` rows of a unit count.
+once; for named units only the first ``max_rows`` rows of a unit count, which an engine sees to.
 
 Looks at labels and units, never at other columns.  What it decides before the charge (:meth:`Roster.identify`) depends on labels
-alone; what depends on units (:meth:`Selection.counted`) runs after it.  No message of this module may name a label.
+alone.  No message of this module may name a label.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from pandas_dp.errors import LineageError, ParameterError
-from pandas_dp.engines.first_rows import first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -41,41 +40,15 @@ class Selection:
         The unit of each row, -1 where it is missing; None if each row is a unit of its own.
     places : ndarray of int64, or None
         The place of each row in the protected frame; None if the rows have no labels any more, or none that tell of one unit alone.
-    max_rows : int
-        How many rows of one unit count.
     """
 
     units: NDArray[np.int64] | None
     places: NDArray[np.int64] | None
-    max_rows: int
 
-    def counted(self, frame: pd.DataFrame | pd.Series[Any], rows: NDArray[np.bool_] | None = None) -> NDArray[np.bool_] | None:
-        """Return which of ``rows`` count: ``max_rows`` of each unit; None for all.  Reads values; runs after the charge.
-
-        Notes
-        -----
-        Adding or removing a unit must not change which rows of another count, but the order at hand may depend on everybody: sorting by a
-        column shuffles the ties within a unit's rows when one row is added elsewhere.  So the order is that of the protected frame, and where
-        rows have no label, or share one, that of a hash of their content, which depends on nothing but the row.
-        """
-        if self.units is None:
-            return rows
-        units = self.units if rows is None else np.where(rows, self.units, _MISSING)
-        if int(np.bincount(units[units >= 0], minlength=1).max(initial=0)) <= self.max_rows:
-            return units >= 0  # nobody has more
-        return first_rows(units, self.max_rows, self.order(frame))
-
-    def order(self, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
-        """Return the rank of each row, which among the rows of one unit depends on these alone."""
-        if self.places is None or not _distinct(self.places):
-            from pandas_dp.engines.content_order import order_by_content  # noqa: PLC0415  (loaded for those who use it)
-
-            return order_by_content(frame, self.places)
-        return self.places
-
-
-def _distinct(places: NDArray[np.int64]) -> bool:
-    return _increasing(places) or len(np.unique(places)) == len(places)
+    @property
+    def distinct(self) -> bool:
+        """Whether no two rows have the same place."""
+        return self.places is not None and (_increasing(self.places) or len(np.unique(self.places)) == len(self.places))
 
 
 class Roster:
@@ -140,18 +113,18 @@ class Roster:
         if labels is None and in_levels:
             # The unit as the index (groupby(unit), set_index(unit)) speaks for itself.  A column of that name does not: after
             # groupby("ward").max() there is one, too.
-            return Selection(self.codes_of_units(_level(frame, self.unit)), None, self.max_rows)
+            return Selection(self.codes_of_units(_level(frame, self.unit)), None)
         if labels is None and self._was_reset(frame):
             if not self.unique:
-                return Selection(self.codes_of_units(_unit_values(frame, self.unit)), None, self.max_rows)
+                return Selection(self.codes_of_units(_unit_values(frame, self.unit)), None)
             labels = self._labels_in_columns(cast("pd.DataFrame", frame))
         if labels is None:
             raise LineageError.lost()
         if self.unit is None:
             self._check_rows(labels)
-            return Selection(None, None, 1)
+            return Selection(None, None)
         positions = np.arange(len(self._codes)) if labels.is_(self.index) else self._positions(labels)
-        return Selection(self._codes[positions], positions if self._ordered else None, self.max_rows)
+        return Selection(self._codes[positions], positions if self._ordered else None)
 
     def _labels_in_index(self, frame: pd.DataFrame | pd.Series[Any]) -> pd.Index[Any] | None:
         """Find the row labels in the index, or in levels of it."""

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from pandas_dp.quantities.budget import as_delta, as_epsilon, as_real, checked_flag
-from pandas_dp.quantities.directed import as_size
 from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.mechanisms.calibration import gaussian_plan, geometric_plan, laplace_plan
 from pandas_dp.mechanisms.containers import open_values
+from pandas_dp.quantities.budget import as_delta, as_epsilon, as_real, checked_flag
+from pandas_dp.quantities.directed import as_size
 
 if TYPE_CHECKING:
     from decimal import Decimal

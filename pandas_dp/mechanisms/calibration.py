@@ -49,10 +49,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pandas_dp.quantities import directed
 from pandas_dp.errors import ParameterError
 from pandas_dp.noise.gaussian import discrete_gaussian
 from pandas_dp.noise.laplace import discrete_laplace
+from pandas_dp.quantities import directed
 
 if TYPE_CHECKING:
     from pandas_dp.noise.gaussian import DiscreteGaussian

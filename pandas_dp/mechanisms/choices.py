@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.quantities.budget import as_epsilon
-from pandas_dp.quantities.directed import as_size
 from pandas_dp.errors import ParameterError, ParameterTypeError, boundary
 from pandas_dp.mechanisms.calibration import Plan, laplace_plan
 from pandas_dp.mechanisms.containers import open_values
 from pandas_dp.noise.choice import choose
+from pandas_dp.quantities.budget import as_epsilon
+from pandas_dp.quantities.directed import as_size
 
 if TYPE_CHECKING:
     from pandas_dp.mechanisms.containers import Opened

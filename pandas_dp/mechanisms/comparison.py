@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from pandas_dp.errors import boundary
+from pandas_dp.mechanisms.calibration import Plan, gaussian_plan, geometric_plan, laplace_plan
+from pandas_dp.mechanisms.choices import choice_plan
 from pandas_dp.quantities.budget import as_delta, as_epsilon, checked_count
 from pandas_dp.quantities.directed import as_size
-from pandas_dp.errors import boundary
-from pandas_dp.mechanisms.choices import choice_plan
-from pandas_dp.mechanisms.calibration import Plan, gaussian_plan, geometric_plan, laplace_plan
 
 __all__ = ["compare"]
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.errors import ParameterTypeError, UnsupportedDtype
 from pandas_dp.domains.dtypes import kind_of
 from pandas_dp.domains.objects import number
+from pandas_dp.errors import ParameterTypeError, UnsupportedDtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping

@@ -1,7 +1,8 @@
 """Quantiles, minimum and maximum under pure ε: the exponential mechanism on an integer grid, exactly.
 
 Everything that decides an outcome is integer arithmetic on counts, public parameters and random bits: no float, no pandas.  Nothing here raises, warns or
-logs because of the data; what a failure says is about public parameters.
+logs because of the data; what a failure says is about public parameters.  The data are seen through an :class:`Order` alone, the runs of equal heights around given ranks, so that
+it does not matter which engine holds them.
 
 Utility
 -------
@@ -42,7 +43,8 @@ after the other, as above: wherever they fall, the losses of a level's choices a
 
 A height that many records share would belong to both sides of a split.  So, for more than one quantile, every record's height gets random low bits, the quantiles are
 those of the longer integers, and the answers drop the bits: a common height is split in proportion.  That costs nothing: the bits are drawn for each record by itself, and for every outcome of
-them neighbours stay neighbours; the probability of an answer is the average over the bits, and each term of it changes by a factor of at most ``exp(ε)``.
+them neighbours stay neighbours; the probability of an answer is the average over the bits, and each term of it changes by a factor of at most ``exp(ε)``.  They are drawn when a run of equal heights is
+first looked at, run by run in the order of heights, and kept: which runs these are depends on public numbers, on the counts of heights and on the answers before, never on an engine or a partition.
 
 References
 ----------
@@ -59,22 +61,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from pandas_dp.noise.entropy import random_bytes
 from pandas_dp.noise.exact import exp_bounds
-from pandas_dp.noise.selection import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     Ints = NDArray[Any]  # integers, or Python ints where they might not fit
 
-__all__ = ["extreme_rank", "private_extreme", "private_quantiles", "rank_error"]
+__all__ = ["Order", "extreme_rank", "private_extreme", "private_quantiles", "rank_error"]
 
 _SPREAD = 20  # random low bits that spread ties, for several quantiles
 _CLIP = 40  # all clipped points together weigh at most 2**-_CLIP of the best one
@@ -83,15 +84,32 @@ _SLACK = Fraction(1, 2**40)  # share of ε that pays for rounded weights
 _DIGIT = 8
 _LOW = 3  # -log of the probability that an extreme falls beyond all records, about 5 %
 _FITS = 1 << 62
+_WORD = 64
 
 
-def private_quantiles(heights: Ints, top: int, quantiles: Sequence[Fraction], epsilon: Fraction, records: int) -> list[int]:
+class Order(Protocol):
+    """The private heights of some records, each in ``0..top``, by rank."""
+
+    size: int
+    """The number of records."""
+
+    def prepare(self, windows: Iterable[tuple[int, int]]) -> None:
+        """Take note of windows of ranks ``start..stop - 1`` that will probably be asked for; they may reach beyond the data."""
+
+    def runs(self, start: int, stop: int) -> tuple[Ints, NDArray[np.int64]]:
+        """Return the heights that ranks ``start..stop - 1`` have, ascending, with the number of records below each, and at or below the last: whole runs."""
+
+    def below(self, height: int) -> tuple[int, int]:
+        """Return how many records are below a height, and how many are at most it."""
+
+
+def private_quantiles(order: Order, top: int, quantiles: Sequence[Fraction], epsilon: Fraction, records: int) -> list[int]:
     """Return private quantiles of integers, all of them for one ε.
 
     Parameters
     ----------
-    heights : ndarray of int64 or uint64
-        The private values, in any order, each in ``0..top``.  May be empty: the answers are then uniform over the grid (of several, the middle one is).
+    order : Order
+        The private heights, each in ``0..top``.  There may be none: the answers are then uniform over the grid (of several, the middle one is).
     top : int
         Last point of the grid, from 0 to ``2**64 - 1``.  Public.
     quantiles : sequence of Fraction
@@ -116,7 +134,7 @@ def private_quantiles(heights: Ints, top: int, quantiles: Sequence[Fraction], ep
         return []
     share = _share(epsilon, records, len(distinct))
     bits = _spread(len(distinct))
-    ranked = Ranked(heights, top, bits)
+    ranked = _Ranked(order, top, bits)
     # Half a window more than one choice needs, for ranks that move with the answers before.
     reach = 2 + math.ceil(3 * (top.bit_length() + bits + _CLIP) * _LN2 / share) if len(distinct) > 1 else _reach(top, distinct[0], share)
     targets = [(quantile.numerator * ranked.size) // quantile.denominator for quantile in distinct]
@@ -126,12 +144,12 @@ def private_quantiles(heights: Ints, top: int, quantiles: Sequence[Fraction], ep
     return [answers[quantile] >> bits for quantile in quantiles]
 
 
-def private_extreme(heights: Ints, top: int, epsilon: Fraction, records: int, *, largest: bool) -> int:
+def private_extreme(order: Order, top: int, epsilon: Fraction, records: int, *, largest: bool) -> int:
     """Return a private minimum or maximum of integers.
 
     Parameters
     ----------
-    heights, top, epsilon, records
+    order, top, epsilon, records
         As for :func:`private_quantiles`.
     largest : bool
         Whether the maximum is wanted.
@@ -147,7 +165,7 @@ def private_extreme(heights: Ints, top: int, epsilon: Fraction, records: int, *,
     records do not win.  The answer is biased inwards, by about ``t`` records; if there are fewer than ``t`` records it tends to the other end of the grid.
     """
     _check(top, epsilon, records)
-    ranked = Ranked(heights, top)
+    ranked = _Ranked(order, top, 0)
     rank = extreme_rank(top, epsilon, records)
     place = ranked.size - rank if largest else rank - 1
     weights = _weights(1, epsilon / records, top.bit_length())
@@ -232,6 +250,93 @@ def _reach(top: int, quantile: Fraction, share: Fraction) -> int:
     return 2 + _weights(_sensitivity(quantile), share, top.bit_length()).clip // quantile.denominator
 
 
+class _Ranked:
+    """The order of long integers: each record's height, followed by ``bits`` random low bits of its own, so that ties are spread.
+
+    Parameters
+    ----------
+    order : Order
+        Of the heights.
+    top : int
+        The largest possible one.
+    bits : int
+        At most 31; 0 for the heights themselves.
+    """
+
+    def __init__(self, order: Order, top: int, bits: int) -> None:
+        self.size = order.size
+        self._order = order
+        self._bits = bits
+        self._wide = top.bit_length() + bits > _WORD
+        # Of the runs whose bits were drawn: heights, the places where their records begin, and the bits, ascending in each run.
+        self._heights = np.zeros(0, dtype=np.uint64)
+        self._places = np.zeros(1, dtype=np.int64)
+        self._low = np.zeros(0, dtype=np.uint64)
+
+    def prepare(self, windows: Iterable[tuple[int, int]]) -> None:
+        """Take note of windows that will probably be asked for, and draw the low bits of their runs."""
+        wanted = sorted((min(max(start, 0), self.size), min(max(stop, 0), self.size)) for start, stop in windows)
+        self._order.prepare(wanted)
+        if self._bits:
+            for start, stop in wanted:
+                self._spread(*self._order.runs(start, stop))
+
+    def window(self, start: int, stop: int) -> tuple[Ints, NDArray[np.int64]]:
+        """Return the different values of ranks ``start..stop - 1``, ascending, with the number of records below each, from ``start``, and ``stop``."""
+        heights, edges = self._order.runs(start, stop)
+        if not self._bits:
+            return heights, np.clip(edges, start, stop)
+        low = self._spread(heights, edges)
+        repeated = np.repeat(heights.astype(np.uint64), np.diff(edges))
+        values: Ints = (
+            repeated.astype(object) * (1 << self._bits) + low.astype(object) if self._wide else (repeated << np.uint64(self._bits)) | low
+        )
+        values = values[start - int(edges[0]) : stop - int(edges[0])]
+        firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if len(values) else np.zeros(0, dtype=np.intp)
+        return values[firsts], np.append(firsts, len(values)) + start
+
+    def below(self, value: int) -> tuple[int, int]:
+        """Return how many records are below a value, and how many are at most it."""
+        height, low_bits = value >> self._bits, value & ((1 << self._bits) - 1)
+        less, most = self._order.below(height)
+        if not self._bits or less == most:
+            return less, most
+        tied = self._spread(np.array([height], dtype=np.uint64), np.array([less, most], dtype=np.int64))
+        first, last = (int(np.searchsorted(tied, np.uint64(low_bits), side)) for side in ("left", "right"))
+        return less + first, less + last
+
+    def _spread(self, heights: Ints, edges: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the low bits of the records of neighbouring runs, ascending in each; those that were not drawn yet are now, in the order of heights."""
+        if not len(heights):
+            return self._low[:0]
+        runs = heights.astype(np.uint64)
+        at = np.searchsorted(self._heights, runs)
+        known = np.append(self._heights, np.uint64(0))[at] == runs
+        known &= at < len(self._heights)
+        if not known.all():
+            counts = np.diff(edges)[~known]
+            every = np.concatenate([self._heights, runs[~known]])
+            records = np.concatenate([np.diff(self._places), counts])
+            drawn = np.concatenate([self._low, self._drawn(counts)])
+            self._low = drawn[np.argsort(np.repeat(every, records), kind="stable")]
+            sorting = np.argsort(every, kind="stable")
+            self._heights = every[sorting]
+            self._places = np.concatenate([[0], np.cumsum(records[sorting])])
+        first = int(np.searchsorted(self._heights, runs[0]))
+        return self._low[int(self._places[first]) : int(self._places[first + len(runs)])]
+
+    def _drawn(self, counts: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Draw the low bits of new runs, ascending in each."""
+        number = int(counts.sum())
+        drawn = (np.frombuffer(random_bytes(4 * number), dtype="<u4") >> np.uint32(32 - self._bits)).astype(np.uint64)
+        if len(counts) == number:
+            return drawn
+        runs = np.repeat(np.arange(len(counts), dtype=np.uint64), counts) << np.uint64(self._bits)
+        runs |= drawn
+        runs.sort()
+        return runs & np.uint64((1 << self._bits) - 1)
+
+
 class _Part(NamedTuple):
     """A choice's candidates, ``low..high``, and its records: those of ranks ``first..last - 1``."""
 
@@ -249,7 +354,7 @@ class _Target(NamedTuple):
     upper: int
 
 
-def _answers(ranked: Ranked, part: _Part, quantiles: list[Fraction], share: Fraction, grid: int) -> list[int]:
+def _answers(ranked: _Ranked, part: _Part, quantiles: list[Fraction], share: Fraction, grid: int) -> list[int]:
     """Return quantiles, ascending, of a part: the middle one, then those of the two parts that it splits."""
     if not quantiles:
         return []
@@ -269,7 +374,7 @@ def _answers(ranked: Ranked, part: _Part, quantiles: list[Fraction], share: Frac
     ]
 
 
-def _choose(ranked: Ranked, part: _Part, target: _Target, weights: _Weights) -> int:
+def _choose(ranked: _Ranked, part: _Part, target: _Target, weights: _Weights) -> int:
     """Draw a point by the exponential mechanism."""
     stretches = _stretches(ranked, part, target, weights)
     cumulative = list(accumulate(stretches.counts * stretches.weights))
@@ -298,7 +403,7 @@ class _Stretches:
     weights: Ints
 
 
-def _stretches(ranked: Ranked, part: _Part, target: _Target, weights: _Weights) -> _Stretches:
+def _stretches(ranked: _Ranked, part: _Part, target: _Target, weights: _Weights) -> _Stretches:
     """Group a choice's candidates.
 
     Gaps whose ``L``, and runs of equal values whose ranks, are not between ``start`` and ``stop`` have at least the distance ``J``: ``scale*start <= upper - J`` and ``scale*stop >= lower + J``, but for
@@ -307,10 +412,9 @@ def _stretches(ranked: Ranked, part: _Part, target: _Target, weights: _Weights) 
     size, scale, clip = part.last - part.first, target.scale, weights.clip
     start = min(max((target.upper - clip) // scale, 0), size)
     stop = min(max(-((-target.lower - clip) // scale), 0), size)
-    values = ranked.window(part.first + start, part.first + stop)
-    firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if len(values) else np.zeros(0, dtype=np.intp)
-    runs = values[firsts].astype(object)
-    edges = np.append(firsts, len(values)) + start  # L of each gap; of a run, then L + E
+    values, ranks = ranked.window(part.first + start, part.first + stop)
+    runs = values.astype(object)
+    edges = ranks - part.first  # L of each gap; of a run, then L + E
     if scale * size + abs(target.lower) + clip >= _FITS:
         edges = edges.astype(object)
     over, under = scale * edges - target.lower, target.upper - scale * edges

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting.books import DIGESTED
-from pandas_dp.quantities.budget import as_epsilon, as_rho
 from pandas_dp.errors import LabelError, ParameterError, ParameterTypeError
-from pandas_dp.wire.fingerprint import digest_of, plain_text
 from pandas_dp.noise.entropy import is_private
+from pandas_dp.quantities.budget import as_epsilon, as_rho
+from pandas_dp.wire.fingerprint import digest_of, plain_text
 
 if TYPE_CHECKING:
     from pandas_dp.release.plan import Price
     from pandas_dp.sessions.registry import Protected
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["declared_of", "label_of"]
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pandas_dp.quantities.rounding import root_down
-from pandas_dp.quantities.budget import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
 from pandas_dp.cells.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
-from pandas_dp.errors import CallError, ParameterError, ParameterTypeError
 from pandas_dp.domains.keysets import PrivateKeys
+from pandas_dp.engines.contract import Contribution, Gram, Occurring, Ranks, ReadPlan, Sums
+from pandas_dp.errors import CallError, ParameterError, ParameterTypeError
+from pandas_dp.quantities.budget import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
+from pandas_dp.quantities.rounding import root_down
 from pandas_dp.results import check_level
 from pandas_dp.statistics.noise_laws import Exponential, Gaussian, Laplace
+from pandas_dp.statistics.query import CellTotals, OrderChoice, SecondMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
     from pandas_dp.accounting import Cost
     from pandas_dp.accounting.prices import Strength
     from pandas_dp.cells.cells import Cell
-    from pandas_dp.sessions.session import Session
-    from pandas_dp.statistics.estimators import Part, Query, Reading
+    from pandas_dp.engines.contract import Read
     from pandas_dp.lineage.roster import Roster
+    from pandas_dp.sessions.session import Session
+    from pandas_dp.statistics.query import Part, Query
 
-__all__ = ["ColumnPart", "Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "widths"]
+__all__ = ["Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "read_plan_of", "squared_of", "sums_of", "widths"]
 
 LEVEL = 0.95
 _MOST_ROWS = 10**15
@@ -114,22 +117,7 @@ def _checked_rows(rows: object) -> int:
     return number
 
 
-@dataclass(slots=True)
-class ColumnPart:
-    """One column's share of a release: its cells, the noise on each, and what is read from them."""
-
-    part: Part
-    noise: Laplace | Gaussian | Exponential
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The cells."""
-        return self.part.cells
-
-    @property
-    def readings(self) -> tuple[Reading, ...]:
-        """The readings."""
-        return self.part.readings
+Law = Laplace | Gaussian | Exponential
 
 
 @dataclass(slots=True)
@@ -149,7 +137,8 @@ class Plan:
 
     cost: Cost
     mechanism: str
-    parts: list[ColumnPart]
+    parts: list[tuple[Part, Law]]
+    """What is released, and the noise on it."""
     showing: Showing | None = None
 
 
@@ -173,31 +162,29 @@ def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: 
         raise ParameterError.needs_unit("max_groups")
     if price.within is not None:
         price = replace(price, within=None, epsilon=_smallest(query, session, price, roster, price.rows or size()))
-    chosen = query.parts[0].order is not None and all(part.order is not None for part in query.parts)
+    chosen = all(isinstance(part.released, OrderChoice) for part in query.parts)
     strength = session.price(price.epsilon, price.rho, price.mechanism, chosen=chosen)
     if isinstance(query.keys, PrivateKeys):
         return _with_private_keys(query, query.keys, session, strength.cost, roster)
     parts = _parts(query, strength.epsilon, strength.rho, roster.max_rows)
-    if len(parts) == 1 and not isinstance(parts[0].noise, Exponential):
-        return Plan(strength.cost, parts[0].noise.mechanism, parts)
-    mechanisms = dict.fromkeys(part.noise.mechanism for part in parts)
+    if len(parts) == 1 and not isinstance(parts[0][1], Exponential):
+        return Plan(strength.cost, parts[0][1].mechanism, parts)
+    mechanisms = dict.fromkeys(noise.mechanism for _, noise in parts)
     return Plan(_cost(strength, parts), ", ".join(mechanisms), parts)
 
 
-def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
+def _cost(strength: Strength, parts: list[tuple[Part, Law]]) -> Cost:
     """Add up what the parts cost: ε²/2 of ρ for Laplace noise, ε²/8 for a choice, as :class:`pandas_dp.accounting.Cost` has it."""
-    whole = sum((part.part.weight for part in parts), Fraction(0))
+    whole = sum((part.weight for part, _ in parts), Fraction(0))
     if strength.rho is not None:
-        pure = all(isinstance(part.noise, Exponential) for part in parts)
+        pure = all(isinstance(noise, Exponential) for _, noise in parts)
         epsilon = (
-            sum((part.noise.epsilon for part in parts if isinstance(part.noise, Exponential)), Fraction(0))
-            if pure
-            else strength.cost.epsilon
+            sum((noise.epsilon for _, noise in parts if isinstance(noise, Exponential)), Fraction(0)) if pure else strength.cost.epsilon
         )
         return replace(strength.cost, epsilon=Epsilon(epsilon), pure=pure)
     if strength.cost.told is not None:
         return strength.cost  # named by ρ
-    shares = [(part.part.weight / whole * strength.epsilon, isinstance(part.noise, Exponential)) for part in parts]
+    shares = [(part.weight / whole * strength.epsilon, isinstance(noise, Exponential)) for part, noise in parts]
     rho = sum((share * share / (8 if chosen else 2) for share, chosen in shares), Fraction(0))
     return replace(strength.cost, told=Rho(rho))
 
@@ -219,40 +206,72 @@ def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: 
 
 def _counts_units(query: Query, roster: Roster) -> bool:
     """Whether the numbers that are compared with the threshold are the answer."""
-    if query.distinct is not None or query.parts[0].cells != rows() or (query.one_each is not None and query.one_each.column is not None):
+    released = query.parts[0].released
+    cells = released.cells if isinstance(released, CellTotals) else ()
+    if query.distinct is not None or cells != rows() or (query.one_each is not None and query.one_each.column is not None):
         return False
     return query.one_each is not None or roster.unit is None
 
 
-def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[ColumnPart]:
+def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int) -> list[tuple[Part, Law]]:
     """Divide ε, or for Gaussian noise ρ, over the parts by their weights."""
     apart = query.one_each is not None
     records = records_of_unit(max_rows, query.max_groups, grouped=query.keys is not None, one_each=apart)
-    if len(query.parts) == 1 and query.parts[0].order is None and query.parts[0].moments is None and rho is None:
-        part = query.parts[0]  # most queries, which need no division of what they spend
-        return [ColumnPart(part, Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / epsilon))]
+    if len(query.parts) == 1 and rho is None and isinstance(released := query.parts[0].released, CellTotals):
+        # Most queries, which need no division of what they spend.
+        return [(query.parts[0], Laplace(unit_sensitivity(released.cells, max_rows, records, released.row_limit) / epsilon))]
     whole = sum((part.weight for part in query.parts), Fraction(0))
-    parts = []
+    parts: list[tuple[Part, Law]] = []
     for part in query.parts:
-        share = part.weight / whole
-        noise: Laplace | Gaussian | Exponential
-        if part.order is not None:
+        share, released = part.weight / whole, part.released
+        noise: Law
+        if isinstance(released, OrderChoice):
             noise = Exponential(epsilon * share if rho is None else root_down(8 * rho * share), max_rows)
-        elif part.moments is not None:
+        elif isinstance(released, SecondMoments):
             if rho is not None:
                 raise ParameterError.laplace_only("a matrix of moments")
-            noise = Laplace(Fraction(max_rows * part.moments.design.sensitivity) / (epsilon * share))
+            noise = Laplace(Fraction(max_rows * released.design.sensitivity) / (epsilon * share))
         elif rho is None:
-            noise = Laplace(unit_sensitivity(part.cells, max_rows, records, part.row_limit) / (epsilon * share))
+            noise = Laplace(unit_sensitivity(released.cells, max_rows, records, released.row_limit) / (epsilon * share))
         else:
-            noise = Gaussian(squared_sensitivity(part.cells, max_rows, records, part.row_limit, apart=apart) / (2 * rho * share))
-        parts.append(ColumnPart(part, noise))
+            noise = Gaussian(squared_sensitivity(released.cells, max_rows, records, released.row_limit, apart=apart) / (2 * rho * share))
+        parts.append((part, noise))
     return parts
 
 
-def widths(parts: list[ColumnPart], level: float, size: int | None) -> list[Any]:
-    """Return the ± of every reading, as far as it can be told before the answer; raise if that needs a number of rows."""
-    found = [reading.half_width_before(part.noise, level, size) for part in parts for reading in part.readings]
+def read_plan_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> ReadPlan:
+    """Return what an engine is asked to read."""
+    contribution = Contribution(roster.unit, roster.max_rows, query.max_groups)
+    if query.distinct is not None:
+        return ReadPlan((Occurring(query.distinct),), steps, contribution)
+    reads: dict[Read, None] = {}
+    squared = squared_of(query)
+    for part in query.parts:
+        released = part.released
+        if isinstance(released, CellTotals):
+            reads.update((sums_of(cell, squared), None) for cell in released.cells)
+        else:
+            reads[
+                Ranks(released.column, released.grid) if isinstance(released, OrderChoice) else Gram(released.columns, released.grids)
+            ] = None
+    return ReadPlan(tuple(reads), steps, contribution, query.keys, query.one_each)
+
+
+def squared_of(query: Query) -> frozenset[tuple[Any, Any]]:
+    """Return the columns, with their grids, of which a cell needs squares."""
+    cells = [cell for part in query.parts if isinstance(part.released, CellTotals) for cell in part.released.cells]
+    return frozenset((cell.column, cell.grid) for cell in cells if cell.per_square)
+
+
+def sums_of(cell: Cell, squared: frozenset[tuple[Any, Any]]) -> Sums:
+    """Return the sums that a cell's total is a combination of."""
+    squares = bool(squared) and (cell.column, cell.grid) in squared
+    return Sums(cell.column, cell.grid, squares=squares, everything=cell.everything)
+
+
+def widths(parts: list[tuple[Part, Law]], level: float, size: int | None) -> list[Any]:
+    """Return the ± of every estimator, as far as it can be told before the answer; raise if that needs a number of rows."""
+    found = [estimator.half_width_before(noise, level, size) for part, noise in parts for estimator in part.estimators]
     if any(width is None for width in found):
         raise ParameterError.rows_needed()
     return found
@@ -292,8 +311,8 @@ def _at_most(width: Any, wanted: Any) -> bool:
     return fits
 
 
-def margin_before(parts: list[ColumnPart]) -> float:
+def margin_before(parts: list[tuple[Part, Law]]) -> float:
     """Return the ± at 95 % where it is one number and known before the answer, else NaN."""
-    alone = len(parts) == 1 and len(parts[0].readings) == 1
-    width = parts[0].readings[0].half_width_before(parts[0].noise, LEVEL, None) if alone else None
+    alone = len(parts) == 1 and len(parts[0][0].estimators) == 1
+    width = parts[0][0].estimators[0].half_width_before(parts[0][1], LEVEL, None) if alone else None
     return float(width) if isinstance(width, (int, float)) else float("nan")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pandas_dp.sessions import registry
-from pandas_dp.quantities.budget import checked_count
-from pandas_dp.errors import ParameterError, ParameterTypeError
 from pandas_dp.domains.schema import read_schema, validate
+from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.quantities.budget import checked_count
+from pandas_dp.sessions import registry
 
 if TYPE_CHECKING:
     from pandas_dp.domains.domain import ColumnFacts

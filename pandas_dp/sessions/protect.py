@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pandas_dp.sessions import registry
 from pandas_dp.accounting import lock
 from pandas_dp.accounting.prices import as_optional_delta, open_account
-from pandas_dp.quantities.budget import as_epsilon, as_rho, checked_count
-from pandas_dp.sessions.entering import checked_name, enter
-from pandas_dp.errors import ParameterError, ParameterTypeError, SessionConflict
 from pandas_dp.domains.schema import read_schema
+from pandas_dp.errors import ParameterError, ParameterTypeError, SessionConflict
+from pandas_dp.quantities.budget import as_epsilon, as_rho, checked_count
+from pandas_dp.sessions import registry
+from pandas_dp.sessions.entering import checked_name, enter
 from pandas_dp.sessions.session import Session
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accounting.blocks import Answered
-from pandas_dp.sessions.entering import frame_name
 from pandas_dp.errors import LabelError, LedgerError, ParameterTypeError, SessionConflict
+from pandas_dp.sessions.entering import frame_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from pandas_dp.accounting import Cost, Entry
     from pandas_dp.accounting.prices import Account
-    from pandas_dp.sessions.released_counts import Counts
     from pandas_dp.results import Release
+    from pandas_dp.sessions.released_counts import Counts
 
 __all__ = ["Recording"]
 
@@ -109,8 +109,8 @@ class Recording:
     def _found(self, number: int, body: Any) -> Release | None:
         """Return an answer, read from the file if it is not known here; None if it cannot be read."""
         if number not in self._releases and body is not None:
-            from pandas_dp.wire.codec import decode  # noqa: PLC0415  (loaded for those who use it)
             from pandas_dp.results import Release  # noqa: PLC0415  (as above)
+            from pandas_dp.wire.codec import decode  # noqa: PLC0415  (loaded for those who use it)
 
             with suppress(Exception):
                 read = decode(body)

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from pandas_dp.sessions import registry
 from pandas_dp.accounting.prices import open_account
-from pandas_dp.quantities.budget import Epsilon, checked_count
 from pandas_dp.display.completion import Listed
-from pandas_dp.sessions.released_counts import Counts
-from pandas_dp.sessions.entering import checked_name, enter
 from pandas_dp.errors import (
     LabelError,
     LargeBudgetWarning,
@@ -27,7 +23,11 @@ from pandas_dp.errors import (
     SessionConflict,
     boundary,
 )
+from pandas_dp.quantities.budget import Epsilon, checked_count
+from pandas_dp.sessions import registry
+from pandas_dp.sessions.entering import checked_name, enter
 from pandas_dp.sessions.recording import Recording
+from pandas_dp.sessions.released_counts import Counts
 from pandas_dp.sessions.spending import Spending
 
 if TYPE_CHECKING:

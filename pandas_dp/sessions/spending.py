@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from pandas_dp.accounting.prices import strength_of
-from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
 from pandas_dp.errors import ParameterError, ParameterTypeError, SessionConflict, boundary
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

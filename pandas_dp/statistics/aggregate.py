@@ -15,8 +15,9 @@ from pandas_dp.cells.cells import mass, mean_cells, present, signed_sum, spread_
 from pandas_dp.errors import AggregationError, ParameterError
 from pandas_dp.statistics.basic import bounded
 from pandas_dp.statistics.estimates import GroupEstimate
-from pandas_dp.statistics.order import EXTREMES, QUARTERS, extreme_part, iqr_reading, quantile_part, quantile_reading
-from pandas_dp.statistics.estimators import Count, Mean, Part, Query, Spread, Sum
+from pandas_dp.statistics.estimators import Count, Mean, Spread, Sum
+from pandas_dp.statistics.order import EXTREMES, QUARTERS, extreme_part, iqr_estimator, quantile_choice, quantile_estimator
+from pandas_dp.statistics.query import CellTotals, Part, Query
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pandas_dp.cells.cells import Cell
     from pandas_dp.domains.domain import Domain
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.statistics.estimators import Reading
+    from pandas_dp.statistics.estimators import Estimator
 
 __all__ = ["DESCRIBED", "FUNCTIONS", "aggregate", "column_parts", "describe", "quantiles", "spread"]
 
@@ -123,7 +124,7 @@ def _all(frame: PublicFrame, functions: list[str], bounds: Any) -> list[Hashable
 
 
 def _parts(frame: PublicFrame, asked: Asked, bounds: Any, *, typed: bool) -> tuple[tuple[Part, ...], tuple[int, ...], str]:
-    """Return one part for each column, where each answer stands among their readings, and the text."""
+    """Return one part for each column, where each answer stands among their estimators, and the text."""
     columns = list(dict.fromkeys(column for column, _, _ in asked))
     parts: list[Part] = []
     texts = []
@@ -143,7 +144,7 @@ def _parts(frame: PublicFrame, asked: Asked, bounds: Any, *, typed: bool) -> tup
 def column_parts(
     frame: PublicFrame, column: Hashable, functions: list[str], bounds: Any, ddof: int = 1
 ) -> tuple[list[Part], list[str], Domain | None]:
-    """Return the fewest parts that all functions of a column can be read from, the functions in the order of their readings, and the domain.
+    """Return the fewest parts that all functions of a column can be read from, the functions in the order of their estimators, and the domain.
 
     The column's share of the price is divided equally among its parts: cells; quantiles chosen together; either extreme.
     """
@@ -170,26 +171,23 @@ def _asked_as(function: str) -> str:
 
 def _cells_part(column: Hashable, domain: Domain | None, functions: list[str], ddof: int) -> Part:
     if domain is None:
-        return Part(present(column), (Count(),))
+        return Part(CellTotals(present(column)), (Count(),))
     if functions == ["sum"]:
-        return Part(signed_sum(column, domain.grid), (Sum(domain),))
+        return Part(CellTotals(signed_sum(column, domain.grid)), (Sum(domain),))
     spread = not {"var", "std"}.isdisjoint(functions)
     cells: tuple[Cell, ...] = (spread_cells if spread else mean_cells)(column, domain.grid)
-    return Part(cells, tuple(_reading(function, domain, cells, ddof) for function in functions))
+    return Part(CellTotals(cells), tuple(_estimator(function, domain, cells, ddof) for function in functions))
 
 
 def _quantiles_part(domain: Domain, functions: list[str]) -> Part:
     wanted = sorted({q for f in functions for q in ((QUARTERS["25%"], QUARTERS["75%"]) if f == "iqr" else (QUARTERS[f],))})
-    part = quantile_part(domain, tuple(wanted))
-    choice = part.order
-    if choice is None:  # pragma: no cover  (a quantile part has one)
-        return part
-    return part.reading(
-        tuple(iqr_reading(domain, choice) if f == "iqr" else quantile_reading(domain, choice, QUARTERS[f]) for f in functions)
+    choice = quantile_choice(domain, tuple(wanted))
+    return Part(
+        choice, tuple(iqr_estimator(domain, choice) if f == "iqr" else quantile_estimator(domain, choice, QUARTERS[f]) for f in functions)
     )
 
 
-def _reading(function: str, domain: Domain, cells: tuple[Cell, ...], ddof: int) -> Reading:
+def _estimator(function: str, domain: Domain, cells: tuple[Cell, ...], ddof: int) -> Estimator:
     weight = mass(cells)
     if function == "count":
         return Count(weight, len(cells))
@@ -207,7 +205,7 @@ def spread(frame: PublicFrame, name: str, column: Any, bounds: Any, ddof: Any) -
 
     def build(domain: Domain) -> Part:
         cells = spread_cells(domain.column, domain.grid)
-        return Part(cells, (_reading(name, domain, cells, ddof),))
+        return Part(CellTotals(cells), (_estimator(name, domain, cells, ddof),))
 
     return bounded(name, build, frame, column, bounds)
 
@@ -264,11 +262,8 @@ def quantiles(frame: PublicFrame, column: Any, bounds: Any, quantiles: tuple[Fra
     domains, single = frame.domains("quantile", column, bounds)
     parts = []
     for domain in domains:
-        part = quantile_part(domain, tuple(sorted(set(quantiles))))
-        choice = part.order
-        if choice is not None:
-            part = part.reading(tuple(quantile_reading(domain, choice, quantile) for quantile in quantiles))
-        parts.append(part)
+        choice = quantile_choice(domain, tuple(sorted(set(quantiles))))
+        parts.append(Part(choice, tuple(quantile_estimator(domain, choice, quantile) for quantile in quantiles)))
     typed = column is not None or frame.is_series or isinstance(bounds, dict)
     shown = [float(quantile) for quantile in quantiles]
     arguments = ", ".join(f"{frame.shown(d.column, typed=typed)} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)

@@ -1,6 +1,6 @@
 """count, sum and mean.
 
-Each builder turns public facts into a :class:`pandas_dp.statistics.estimators.Query`.  References and figures are in the accessor's
+Each builder turns public facts into a :class:`pandas_dp.statistics.query.Query`.  References and figures are in the accessor's
 docstrings, sensitivities in :mod:`pandas_dp.cells.cells`.
 """
 
@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.cells.cells import mass, mean_cells, present, rows, signed_sum
-from pandas_dp.statistics.estimators import Count, Mean, Part, Query, Sum
+from pandas_dp.statistics.estimators import Count, Mean, Sum
+from pandas_dp.statistics.query import CellTotals, Part, Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +44,11 @@ def count(frame: PublicFrame, column: Any) -> Query:
 
 def size(_: PublicFrame) -> Query:
     """Count rows, those without a value included."""
-    return Query("count()", (Part(rows(), (Count(),)),))
+    return Query("count()", (Part(CellTotals(rows()), (Count(),)),))
 
 
 def _present(column: Any) -> Part:
-    return Part(present(column), (Count(),))
+    return Part(CellTotals(present(column)), (Count(),))
 
 
 def total(frame: PublicFrame, column: object, bounds: object | None) -> Query:
@@ -56,7 +57,7 @@ def total(frame: PublicFrame, column: object, bounds: object | None) -> Query:
 
 
 def _sum_part(domain: Domain) -> Part:
-    return Part(signed_sum(domain.column, domain.grid), (Sum(domain),))
+    return Part(CellTotals(signed_sum(domain.column, domain.grid)), (Sum(domain),))
 
 
 def mean(frame: PublicFrame, column: object, bounds: object | None) -> Query:
@@ -66,7 +67,7 @@ def mean(frame: PublicFrame, column: object, bounds: object | None) -> Query:
 
 def _mean_part(domain: Domain) -> Part:
     cells = mean_cells(domain.column, domain.grid)
-    return Part(cells, (Mean(domain, mass(cells)),))
+    return Part(CellTotals(cells), (Mean(domain, mass(cells)),))
 
 
 def bounded(

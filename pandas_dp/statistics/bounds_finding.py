@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.domains.bins import outside_keys, power_keys
 from pandas_dp.cells.cells import IntGrid
+from pandas_dp.domains.bins import outside_keys, power_keys
 from pandas_dp.domains.domain import Domain
 from pandas_dp.domains.dtypes import Kind
 from pandas_dp.statistics.basic import count
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.domains.public_frame import PublicFrame
     from pandas_dp.results import Release
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.statistics.query import Query
 
 __all__ = ["PrivateBounds", "bounds_of", "bounds_query", "outside_query", "outside_share"]
 

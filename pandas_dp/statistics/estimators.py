@@ -1,13 +1,13 @@
-"""How answers are read from noisy cells, and what a query is made of.
+"""Estimators: how an answer is read from noisy cells.
 
-Cells of one column are released once; any number of readings of them (count, sum, mean, spread) is post-processing.  A reading sees public facts before the
+Cells of one column are released once; any number of estimators of them (count, sum, mean, spread) is post-processing.  An estimator sees public facts before the
 release and noisy integers after it, and never raw data, budgets or randomness.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,24 +19,23 @@ from pandas_dp.statistics.estimates import CountEstimate, ShareEstimate, SpreadE
 from pandas_dp.statistics.noise_laws import Laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pandas_dp.cells.cells import Cell, Grid, OneEach
+    from pandas_dp.cells.cells import Cell
     from pandas_dp.domains.domain import Domain
-    from pandas_dp.domains.keysets import KeySet, PrivateKeys
     from pandas_dp.results import Estimate
     from pandas_dp.statistics.noise_laws import Noise
 
-__all__ = ["Count", "Mean", "Moments", "OrderChoice", "Part", "Query", "Reading", "Spread", "Sum"]
+__all__ = ["Count", "Estimator", "Mean", "Spread", "Sum"]
 
 
 _ANY = Laplace(Fraction(1))
 _LARGE = 2**62
 
 
-class Reading(Protocol):
+class Estimator(Protocol):
     """One answer, read from the noisy cells of a part."""
 
     def finish(self, noisy: list[int], noise: Any) -> Estimate:
@@ -50,107 +49,6 @@ class Reading(Protocol):
 
     def half_width_before(self, noise: Any, level: float, rows: int | None) -> Any:
         """Return the ± that can be told before the answer, None if that needs ``rows`` and there are none."""
-
-
-@dataclass(slots=True)
-class Part:
-    """Cells that are released together, with one share of the query's ε, and what is read from them.
-
-    Attributes
-    ----------
-    cells : tuple of Cell
-        Of one column.
-    readings : tuple of Reading
-        The answers.
-    row_limit : int or None
-        Where a cell adds up what rows were summed to: how much one row is at most.
-    weight : Fraction
-        Its share of the price, among those of all parts.
-    order : OrderChoice or None
-        Instead of cells: points that are chosen by rank.
-    moments : Moments or None
-        Instead of cells: those of a matrix of second moments.
-    """
-
-    cells: tuple[Cell, ...]
-    readings: tuple[Reading, ...]
-    row_limit: int | None = None
-    weight: Fraction = Fraction(1)
-    order: OrderChoice | None = None
-    moments: Moments | None = None
-
-    def reading(self, readings: tuple[Reading, ...]) -> Part:
-        """Return the same part with readings."""
-        return replace(self, readings=readings)
-
-
-@dataclass(slots=True)
-class OrderChoice:
-    """Points of a column's grid that are chosen by rank: quantiles together, or one extreme."""
-
-    column: Hashable
-    grid: Grid
-    quantiles: tuple[Fraction, ...]
-    extreme: str | None
-
-
-@dataclass(slots=True)
-class Moments:
-    """The second moments of several columns, over rows that have a value in each."""
-
-    columns: tuple[Hashable, ...]
-    grids: tuple[Grid, ...]
-    design: Any
-
-
-@dataclass(slots=True)
-class Query:
-    """What is asked, in public terms.
-
-    Attributes
-    ----------
-    text : str
-        For the ledger.
-    parts : tuple of Part
-        One per column; the query's ε is divided among them, for they are about the same people.
-    labels : tuple of Hashable or None
-        One for each reading, in order: the index of a Series answer; None for a scalar answer.
-    functions : tuple of str or None
-        A second label for each reading where the answer is a table of functions and columns.
-    keys : KeySet, PrivateKeys or None
-        The groups of a grouped answer.
-    order : tuple of int or None
-        Where the answers stand among the readings of all parts; None for their own order.
-    distinct : KeySet or None
-        If what is counted are the keys that occur.
-    square : bool
-        Whether the answer is a matrix of columns by columns.
-    one_each : OneEach or None
-        If rows are first made into one record for each unit and group.
-    max_groups : int or None
-        How many groups a unit reaches, if that is bounded.
-    name : Hashable or None
-        What a grouped answer is called.
-    settle : callable or None
-        Post-processing of the estimates, in the order of the answer.
-    """
-
-    text: str
-    parts: tuple[Part, ...]
-    labels: tuple[Hashable, ...] | None = None
-    functions: tuple[str, ...] | None = None
-    keys: KeySet | PrivateKeys | None = None
-    order: tuple[int, ...] | None = None
-    distinct: KeySet | None = None
-    square: bool = False
-    one_each: OneEach | None = None
-    max_groups: int | None = None
-    name: Hashable | None = None
-    settle: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
-
-    def ordered(self, answers: Sequence[Any]) -> tuple[Any, ...]:
-        """Return one thing for each reading in the order of the answer."""
-        return tuple(answers if self.order is None else (answers[place] for place in self.order))
 
 
 @dataclass(slots=True)
@@ -188,7 +86,7 @@ class Sum:
 
     @classmethod
     def shared(cls, domain: Domain, cells: Sequence[Cell]) -> Sum:
-        """Return the reading of two or three cells: each stands for one bound, or for the middle."""
+        """Return the estimator of two or three cells: each stands for one bound, or for the middle."""
         grid = domain.grid
         low, high = grid.first + grid.offset, grid.last + grid.offset
         if len(cells) == 2:  # noqa: PLR2004

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pandas_dp.cells.second_moments import Design, tops_of
 from pandas_dp.errors import ParameterError
 from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate
-from pandas_dp.statistics.estimators import Moments, Part, Query
+from pandas_dp.statistics.query import Part, Query, SecondMoments
 
 if TYPE_CHECKING:
     from pandas_dp.domains.domain import Domain
@@ -67,8 +67,8 @@ def matrix(frame: PublicFrame, name: str, columns: Any, bounds: Any, ddof: Any =
         raise ParameterError.number("columns", f"a list of at most {_MOST} columns, each of them once")
     design = Design(tops_of([domain.grid for domain in domains]))
     names = tuple(domain.column for domain in domains)
-    reading = _Matrix(domains, design, ddof, correlation=name == "corr")
-    part = Part((), (reading,), moments=Moments(names, tuple(domain.grid for domain in domains), design))
+    estimator = _Matrix(domains, design, ddof, correlation=name == "corr")
+    part = Part(SecondMoments(names, tuple(domain.grid for domain in domains), design), (estimator,))
     typed = columns is not None or isinstance(bounds, dict)
     arguments = ", ".join(f"{frame.shown(d.column, typed=typed)} in [{d.bounds[0]}, {d.bounds[1]}]" for d in domains)
     return Query(f"{name}({arguments})", (part,), names, square=True)

@@ -9,20 +9,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.quantities.budget import as_fraction
 from pandas_dp.cells.cells import top_of
 from pandas_dp.errors import ParameterError
 from pandas_dp.noise.quantiles import extreme_rank, rank_error
+from pandas_dp.quantities.budget import as_fraction
 from pandas_dp.statistics.basic import bounded
-from pandas_dp.statistics.estimators import OrderChoice, Part
+from pandas_dp.statistics.query import OrderChoice, Part
 
 if TYPE_CHECKING:
     from pandas_dp.domains.domain import Domain
     from pandas_dp.domains.public_frame import PublicFrame
     from pandas_dp.statistics.noise_laws import Exponential
-    from pandas_dp.statistics.estimators import Query
+    from pandas_dp.statistics.query import Query
 
-__all__ = ["EXTREMES", "QUARTERS", "Ranks", "as_quantiles", "extreme_part", "iqr_reading", "ordered", "quantile_part", "quantile_reading"]
+__all__ = [
+    "EXTREMES",
+    "QUARTERS",
+    "Ranks",
+    "as_quantiles",
+    "extreme_part",
+    "iqr_estimator",
+    "ordered",
+    "quantile_choice",
+    "quantile_estimator",
+]
 
 EXTREMES = ("min", "max")
 QUARTERS = {"25%": Fraction(1, 4), "50%": Fraction(1, 2), "75%": Fraction(3, 4), "median": Fraction(1, 2)}
@@ -131,24 +141,24 @@ class Height:
 _MOST_SURE = 1 - 2.0**-36
 
 
-def quantile_part(domain: Domain, quantiles: tuple[Fraction, ...], weight: Fraction = Fraction(1)) -> Part:
-    """Return the part that chooses quantiles together; its readings are added by the caller."""
-    return Part((), (), weight=weight, order=OrderChoice(domain.column, domain.grid, quantiles, None))
+def quantile_choice(domain: Domain, quantiles: tuple[Fraction, ...]) -> OrderChoice:
+    """Return the choice of quantiles together."""
+    return OrderChoice(domain.column, domain.grid, quantiles, None)
 
 
-def extreme_part(domain: Domain, extreme: str, weight: Fraction = Fraction(1)) -> Part:
+def extreme_part(domain: Domain, extreme: str) -> Part:
     """Return the part that chooses the minimum or the maximum."""
     choice = OrderChoice(domain.column, domain.grid, (), extreme)
-    return Part((), (Height(domain, choice, 0),), weight=weight, order=choice)
+    return Part(choice, (Height(domain, choice, 0),))
 
 
-def quantile_reading(domain: Domain, choice: OrderChoice, quantile: Fraction) -> Height:
-    """Return the reading of one of the quantiles that were chosen together."""
+def quantile_estimator(domain: Domain, choice: OrderChoice, quantile: Fraction) -> Height:
+    """Return the estimator of one of the quantiles that were chosen together."""
     return Height(domain, choice, choice.quantiles.index(quantile))
 
 
-def iqr_reading(domain: Domain, choice: OrderChoice) -> Height:
-    """Return the reading of the distance between the quartiles."""
+def iqr_estimator(domain: Domain, choice: OrderChoice) -> Height:
+    """Return the estimator of the distance between the quartiles."""
     return Height(domain, choice, choice.quantiles.index(QUARTERS["75%"]), choice.quantiles.index(QUARTERS["25%"]))
 
 
@@ -176,10 +186,7 @@ def ordered(frame: PublicFrame, name: str, column: Any, bounds: Any, quantiles: 
     def build(domain: Domain) -> Part:
         if name in EXTREMES:
             return extreme_part(domain, name)
-        part = quantile_part(domain, (QUARTERS["25%"], QUARTERS["75%"]) if name == "iqr" else quantiles)
-        if part.order is None:  # pragma: no cover  (a quantile part has one)
-            return part
-        reading = iqr_reading(domain, part.order) if name == "iqr" else quantile_reading(domain, part.order, quantiles[0])
-        return part.reading((reading,))
+        choice = quantile_choice(domain, (QUARTERS["25%"], QUARTERS["75%"]) if name == "iqr" else quantiles)
+        return Part(choice, (iqr_estimator(domain, choice) if name == "iqr" else quantile_estimator(domain, choice, quantiles[0]),))
 
     return bounded(name, build, frame, column, bounds, more=f"; {float(quantiles[0])}" if name == "quantile" else "")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pandas_dp.cells.cells import OneEach, clamped_total, rows
 from pandas_dp.errors import ParameterTypeError
-from pandas_dp.statistics.estimators import Count, Part, Query, Sum
+from pandas_dp.statistics.estimators import Count, Sum
+from pandas_dp.statistics.query import CellTotals, Part, Query
 
 if TYPE_CHECKING:
     from pandas_dp.domains.keysets import KeySet
@@ -20,7 +21,7 @@ def units(frame: PublicFrame, column: Any) -> Query:
     if column is not None and not frame.is_series:
         frame.check(column)
     text = "count(unique=True)" if column is None else f"count({column!r}, unique=True)"
-    return Query(text, (Part(rows(), (Count(),)),), one_each=OneEach(column, None))
+    return Query(text, (Part(CellTotals(rows()), (Count(),)),), one_each=OneEach(column, None))
 
 
 def unit_totals(frame: PublicFrame, column: Any, bounds: Any, per_unit: Any) -> Query:
@@ -32,10 +33,10 @@ def unit_totals(frame: PublicFrame, column: Any, bounds: Any, per_unit: Any) -> 
     name = clamp.domain.column
     low, high = clamp.domain.bounds
     within = "" if given is None else f" in [{given[0]}, {given[1]}]"
-    part = Part(clamped_total("total", clamp.lower, clamp.upper), (Sum(clamp.domain),), clamp.row_limit)
+    part = Part(CellTotals(clamped_total("total", clamp.lower, clamp.upper), clamp.row_limit), (Sum(clamp.domain),))
     return Query(f"sum({name!r}{within}, per_unit=[{low}, {high}])", (part,), one_each=OneEach(name, clamp.rows))
 
 
 def occurring(keys: KeySet, text: str) -> Query:
     """Count the keys that occur."""
-    return Query(text, (Part(rows(), (Count(),)),), distinct=keys)
+    return Query(text, (Part(CellTotals(rows()), (Count(),)),), distinct=keys)

@@ -42,7 +42,8 @@ _CLASSES = {
         "pandas_dp.statistics.association": ("CorrelationEstimate", "CovarianceEstimate"),
         "pandas_dp.statistics.noise_laws": ("Exponential", "Gaussian", "Laplace"),
         "pandas_dp.statistics.order": ("Height", "OrderEstimate"),
-        "pandas_dp.statistics.estimators": ("Count", "Mean", "OrderChoice", "Spread", "Sum"),
+        "pandas_dp.statistics.estimators": ("Count", "Mean", "Spread", "Sum"),
+        "pandas_dp.statistics.query": ("OrderChoice",),
     }.items()
     for name in names
 }

@@ -64,6 +64,9 @@ def _meaning(thing: Any) -> Any:
         return None if thing is None else bool(thing)
     if isinstance(thing, str):
         return str.__str__(thing)
+    if hasattr(thing, "wire"):
+        name, named = thing.wire()
+        return [name, {field: _meaning(value) for field, value in named.items()}]
     if hasattr(thing, "means"):
         return [type(thing).__name__, _meaning(thing.means())]
     for types, meaning in _MEANINGS:

@@ -16,7 +16,7 @@ from support import protect
 
 import pandas_dp
 from pandas_dp import BoundsError, ColumnError, ParameterTypeError, UnsupportedDtype, errors
-
+from pandas_dp.engines.pandas import PandasSource
 from pandas_dp.release import path as release
 
 SECRETS = ("SECRET-42", "987654.25", "987654")
@@ -29,7 +29,7 @@ def untouched(monkeypatch):
     def spy(*_, **__):
         pytest.fail("the data was read")
 
-    monkeypatch.setattr(release, "totals", spy)
+    monkeypatch.setattr(PandasSource, "open", spy)
 
 
 def secret_frame(**columns):

@@ -286,6 +286,7 @@ def test_matrices():
 
 def test_matrices_of_people(monkeypatch):
     """Grey box: a person of many rows moves the cells of a matrix by at most the sensitivity of max_rows of them."""
+    from pandas_dp.release import noisy
     from pandas_dp.release import path as release
 
     seen = []
@@ -297,12 +298,10 @@ def test_matrices_of_people(monkeypatch):
         def draw(self):
             return 0
 
-    real = release._moments
-    monkeypatch.setattr(release, "discrete_laplace", Recorder)
+    real = noisy.noisy
+    monkeypatch.setattr(noisy, "discrete_laplace", Recorder)
     monkeypatch.setattr(
-        release,
-        "_moments",
-        lambda frame, moments, noise, counted: seen.append((real(frame, moments, noise, counted), noise.scale)) or seen[-1][0],
+        release, "noisy", lambda exact, noise, groups: seen.append((real(exact, noise, groups), noise.scale)) or seen[-1][0]
     )
     generator = np.random.default_rng(5)
     for _ in range(50):

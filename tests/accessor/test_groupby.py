@@ -15,7 +15,9 @@ from support import certified_loss, protect, silent_noise
 import pandas_dp
 from pandas_dp import KeysError
 from pandas_dp.datasets import Visits, visits
-from pandas_dp.release.path import _add
+from pandas_dp.engines.pandas import PandasSource
+from pandas_dp.release import noisy
+from pandas_dp.release import path as release
 
 BIG = 100_000
 
@@ -120,10 +122,8 @@ def test_combinations_are_taken_as_they_are():
 
 def test_without_keys_there_are_no_groups(monkeypatch):
     """No keys, or a Categorical's categories only: an error that names the three ways, before anything is read or charged."""
-    from pandas_dp.release import path as release
-
     df = protect(pd.DataFrame({"g": ["SECRET-42", "b"], "c": pd.Categorical(["SECRET-42", "b"]), "x": [1.0, 2.0]}))
-    monkeypatch.setattr(release, "totals", None)
+    monkeypatch.setattr(PandasSource, "open", None)
     for by in ("g", "c", ["g", "c"]):
         with pytest.raises(KeysError, match=r"isin in a pandera schema.*boolean.*keys=\[") as caught:
             df.dp.groupby(by).mean("x", bounds=(0, 1), epsilon=1)
@@ -248,13 +248,11 @@ def test_chains_and_units():
 @pytest.mark.parametrize("statistic", ["size", "sum", "mean"])
 def test_replay_on_neighbours_by_group(statistic, monkeypatch):
     """Grey box, at the unit level: neighbours differ by all rows of one person over several groups; the totals of all groups move by at most the sensitivity."""
-    from pandas_dp.release import path as release
-
     seen = []
     original = release.totals
 
-    def recording(frame, cells, *, by=None, unit=None):
-        exact = original(frame, cells, by=by, unit=unit)
+    def recording(cells, sums, reads):
+        exact = original(cells, sums, reads)
         seen.append([int(total) for cell in exact for total in cell])
         return exact
 
@@ -266,7 +264,7 @@ def test_replay_on_neighbours_by_group(statistic, monkeypatch):
             return np.zeros(count, dtype=np.int64)
 
     monkeypatch.setattr(release, "totals", recording)
-    monkeypatch.setattr(release, "discrete_laplace", Silent)
+    monkeypatch.setattr(noisy, "discrete_laplace", Silent)
 
     @settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
     @given(
@@ -459,7 +457,7 @@ def test_the_kind_of_a_noisy_total():
     for exact, noise in itertools.product(values, repeat=2):
         fits = -(2**63) <= exact < 2**63
         for held in [np.array([exact], dtype=object), *([np.array([exact])] if fits else [])]:
-            total = _add(held, np.array([noise], dtype=object))
+            total = noisy.add(held, np.array([noise], dtype=object))
             assert total.tolist() == [exact + noise]
             kinds.setdefault(exact + noise, set()).add(total.dtype)
     assert all(len(found) == 1 for found in kinds.values())

@@ -329,6 +329,7 @@ def test_a_spawned_process_does_not_know_the_frame(tmp_path):
 
 def test_charged_before_anything_can_fail(monkeypatch):
     """Whatever fails after the charge, KeyboardInterrupt included, the charge stands, and the failure says nothing about its cause."""
+    from pandas_dp.release import noisy
     from pandas_dp.release import path as release
 
     for failure, seen in (
@@ -346,7 +347,7 @@ def test_charged_before_anything_can_fail(monkeypatch):
                 if name == "totals":
                     patch.setattr(release, name, fail)
                 else:
-                    patch.setattr(release, name, lambda scale, fail=fail: type("S", (), {"draw": fail})())
+                    patch.setattr(noisy, name, lambda scale, fail=fail: type("S", (), {"draw": fail})())
                 with pytest.raises(seen) as caught:
                     df.dp.mean("x", bounds=(0, 1), epsilon=0.25)
             assert df.dp.session.spent == 0.25

@@ -22,15 +22,15 @@ from support import protect
 from traitlets.config import Config
 
 import pandas_dp
+from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
+from pandas_dp.accounting import base
 from pandas_dp.display import html as notebook
 from pandas_dp.display import progress
-from pandas_dp.release import path as release
-from pandas_dp.accounting import base
-from pandas_dp.quantities.budget import Delta, Epsilon
 from pandas_dp.display.completion import Listed
 from pandas_dp.display.html import Account, Line, html_of
-from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
 from pandas_dp.display.progress import steps
+from pandas_dp.engines.pandas import PandasSource
+from pandas_dp.quantities.budget import Delta, Epsilon
 from pandas_dp.testing import unsafe_seeded_noise
 
 KEYS = ["north", "south"]
@@ -370,7 +370,7 @@ def test_completion_in_ipython(jedi, monkeypatch, tmp_path):
 
     frame = asked(table())
     before = frame.dp.session.spent
-    monkeypatch.setattr(release, "totals", never)
+    monkeypatch.setattr(PandasSource, "open", never)
     monkeypatch.setattr(base.Accountant, "charge", never)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     quiet = Config()
@@ -503,7 +503,7 @@ def test_bars_show_public_numbers(bars, size):
     assert totals_of(bars) == [1200, 1200]
     del bars[:]
     frame.dp.mean(bounds=bounds, epsilon=1)
-    assert totals_of(bars) == [24, 12]  # cells that are read, columns that get noise
+    assert totals_of(bars) == [12, 12]  # columns that are read, and that get noise
     del bars[:]
     frame.dp.groupby("g", keys=keys).median(list(bounds), bounds=bounds, epsilon=1)
     assert totals_of(bars) == [12]  # one at a time

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pandas_dp.domains.calendar import date_bins
-from pandas_dp.errors import KeysError
 from pandas_dp.domains.dtypes import Kind, kind_of
+from pandas_dp.errors import KeysError
 
 UNITS = ["s", "ms", "us", "ns"]
 ZONES = [None, "Europe/Berlin", "America/New_York"]

@@ -16,13 +16,13 @@ from support import certified_loss
 
 import pandas_dp
 from pandas_dp import mechanisms
-from pandas_dp.quantities import directed
-from pandas_dp.noise import entropy as noise
 from pandas_dp.mechanisms import additive, calibration
-from pandas_dp.mechanisms.choices import score_distances
 from pandas_dp.mechanisms.calibration import gaussian_plan, gaussian_ratio, geometric_plan, laplace_plan, rounding_loss
+from pandas_dp.mechanisms.choices import score_distances
 from pandas_dp.mechanisms.containers import open_values
 from pandas_dp.noise import choice
+from pandas_dp.noise import entropy as noise
+from pandas_dp.quantities import directed
 
 SIZES = st.fractions(Fraction(1, 10**9), 10**9, max_denominator=10**12)
 EPSILONS = st.fractions(Fraction(1, 10**6), 10**4, max_denominator=10**9)

@@ -242,7 +242,7 @@ def test_every_small_frame(grid, kind):
 
 
 def _totals(frame, cells):
-    from pandas_dp.engines.columns import totals
+    from engine_support import totals
 
     return tuple(totals(pd.DataFrame({"x": pd.Series(list(frame), dtype="Int64")}), cells))
 

@@ -15,9 +15,9 @@ from support import protect, silent_noise, upper_bound
 import pandas_dp
 from pandas_dp import BudgetExhausted, CallError, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
 from pandas_dp.accounting import ApproximateAccountant, ConcentratedAccountant, Cost, PureAccountant
-from pandas_dp.quantities.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.cells.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
 from pandas_dp.domains.domain import IntGrid
+from pandas_dp.quantities.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.testing import check_accountant
 
 ENTRY = {"frame": "f", "query": "q", "mechanism": "m", "scale": 1.0, "margin": 1.0, "private": True}
@@ -541,12 +541,12 @@ def test_gaussian_intervals_cover(functions):
 
 def test_neighbours_with_gaussian_noise(monkeypatch):
     """Grey box: the squares of what a person moves sum to at most the variance's sensitivity, on 100 random neighbours and every kind of release."""
-    from pandas_dp.release import path as release
-    from pandas_dp.statistics.noise_laws import Gaussian
+    from pandas_dp.release import noisy
+    from pandas_dp.statistics.noise_laws import Gaussian, Laplace
 
     noises = []
-    real = release._sampler
-    monkeypatch.setattr(release, "_sampler", lambda noise: noises.append(noise) or real(release.Laplace(Fraction(1))))
+    real = noisy.sampler_of
+    monkeypatch.setattr(noisy, "sampler_of", lambda noise: noises.append(noise) or real(Laplace(Fraction(1))))
     generator = np.random.default_rng(4)
     queries = (
         lambda dp: dp.agg({"x": ["mean", "std"]}, bounds=(0, 9), rho=0.5),

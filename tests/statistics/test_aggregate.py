@@ -190,14 +190,14 @@ def test_intervals_with_too_much_noise_do_not_cover():
 def covered(rows, share, factor):
     from unittest import mock
 
-    from pandas_dp.release import path as release
+    from pandas_dp.release import noisy
 
     generator = np.random.default_rng(rows)
     values = (generator.random(rows) < share) * 1.0 + generator.random(rows) * 0.3
     exact = pd.Series(values).clip(0, 1).agg(ALL)
     series = protect(pd.DataFrame({"x": values}))["x"]
     hits = np.zeros(len(ALL))
-    with mock.patch.object(release, "discrete_laplace", lambda scale: discrete_laplace(scale * factor)):
+    with mock.patch.object(noisy, "discrete_laplace", lambda scale: discrete_laplace(scale * factor)):
         for _ in range(COVERAGE):
             series.dp.agg(ALL, bounds=(0, 1), epsilon=1)
             low, high = series.dp.session.releases[-1].interval(0.8)

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pandas_dp.domains.bounds import domain_of
 from pandas_dp.cells.cells import FloatGrid, IntGrid
 from pandas_dp.cells.second_moments import Design, _forms, l1_bound, shift_of, tops_of
+from pandas_dp.domains.bounds import domain_of
 from pandas_dp.domains.domain import ColumnFacts
+from pandas_dp.domains.objects import number
 from pandas_dp.engines.gram import gram
 from pandas_dp.noise.laplace import discrete_laplace
 from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate
 from pandas_dp.statistics.reach import many_half_width
-from pandas_dp.domains.objects import number
 
 TENS = FloatGrid.between(-3.0, 10.0)
 WIDE = IntGrid(-(2**63), 2**63 - 1)

@@ -1,15 +1,11 @@
-"""Order statistics of many integers in linear time: what the exponential mechanism needs to know of the data.
+"""Order statistics of many integers in linear time: what a choice by rank needs to know of the data.
 
-A mechanism that chooses by rank needs the sorted values in a narrow window of ranks around its target, and how many values lie below a point.
-:class:`Ranked` finds both without sorting everything: a regular sample suggests which heights bound a window, one pass takes all heights between those bounds
+A mechanism that chooses by rank needs the runs of equal heights in a narrow window of ranks around its target, and how many heights lie below a point.
+:class:`OrderStatistics` finds both without sorting everything: a regular sample suggests which heights bound a window, one pass takes all heights between those bounds
 and counts the ones below, and only these are sorted.  The sample decides how long it takes, never what comes out: a window that was missed is found by
 :func:`numpy.partition`.
 
-Ties can be spread: every record gets ``bits`` uniformly random low bits of its own, behind its height, and all ranks are those of the longer integers.  The bits are
-drawn when a record's height is first looked at and kept from then on, which has the same distribution as drawing all of them at the start.
-
-Everything here is private data.  This module never rounds, never sees pandas, never raises or decides anything that is released, and takes
-randomness from :mod:`pandas_dp.noise.entropy` alone.
+Everything here is private data.  This module never rounds, draws or decides anything that is released, never sees pandas, and never raises because of a value.
 """
 
 from __future__ import annotations
@@ -20,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.noise.entropy import random_bytes
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -29,9 +23,8 @@ if TYPE_CHECKING:
 
     Heights = NDArray[Any]  # int64 or uint64
 
-__all__ = ["Ranked"]
+__all__ = ["OrderStatistics"]
 
-_WORD = 64
 _SMALL = 1 << 17  # up to here everything is sorted
 _SAMPLE = 1 << 16
 _BLOCK = 1 << 16  # heights that stay in the processor's cache while they are compared with all windows' bounds
@@ -46,15 +39,14 @@ class _Piece:
     high: int
     first: int
     heights: Heights
-    spread: NDArray[np.uint32]
 
     @property
     def last(self) -> int:
         return self.first + len(self.heights)
 
 
-class Ranked:
-    """The order statistics of integers, on demand.
+class OrderStatistics:
+    """The order statistics of integers, on demand: a :class:`pandas_dp.noise.quantiles.Order`.
 
     Parameters
     ----------
@@ -62,15 +54,12 @@ class Ranked:
         In any order, each in ``0..top``.
     top : int
         At most ``2**64 - 1``.
-    bits : int
-        Random low bits behind each height, at most 31: every value below is ``height * 2**bits + low bits``.
     """
 
-    def __init__(self, heights: Heights, top: int, bits: int = 0) -> None:
+    def __init__(self, heights: Heights, top: int) -> None:
         self.heights = heights
         self.size = len(heights)
         self.top = min(top, int(np.iinfo(heights.dtype).max))
-        self.bits = bits
         self._pieces: list[_Piece] = []
 
     def prepare(self, windows: Iterable[tuple[int, int]]) -> None:
@@ -89,34 +78,31 @@ class Ranked:
             ranges.append((int(sample[left]) if left >= 0 else 0, int(sample[right]) if right < len(sample) else self.top))
         self._cover(ranges)
 
-    def window(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the values of ranks ``start..stop - 1`` in order: as uint64, or Python ints where they might not fit."""
+    def runs(self, start: int, stop: int) -> tuple[Heights, NDArray[np.int64]]:
+        """Return the heights that ranks ``start..stop - 1`` have, ascending, and the number of records below each; the last entry is that at or below the last."""
         if start >= stop:
-            return np.zeros(0, dtype=np.uint64)
+            return self.heights[:0], np.array([start], dtype=np.int64)
         piece = next((piece for piece in self._pieces if piece.first <= start and stop <= piece.last), None)
         if piece is None:
             bounds = np.partition(self.heights, [start, stop - 1])
             piece = self._cover([(int(bounds[start]), int(bounds[stop - 1]))])[0]
-        inside = slice(start - piece.first, stop - piece.first)
-        heights, spread = piece.heights[inside], piece.spread[inside]
-        if self.top.bit_length() + self.bits > _WORD:
-            whole: NDArray[Any] = heights.astype(object) * (1 << self.bits) + spread.astype(object)
-            return whole
-        return (heights.astype(np.uint64) << np.uint64(self.bits)) | spread
+        # A piece has all records of its heights: the runs at both ends are whole.
+        left = int(np.searchsorted(piece.heights, piece.heights[start - piece.first], "left"))
+        right = int(np.searchsorted(piece.heights, piece.heights[stop - 1 - piece.first], "right"))
+        inside = piece.heights[left:right]
+        firsts = np.flatnonzero(np.concatenate([[True], inside[1:] != inside[:-1]]))
+        return inside[firsts], np.append(firsts, len(inside)) + (piece.first + left)
 
-    def below(self, value: int) -> tuple[int, int]:
-        """Return how many records are below a value, and how many are at most it."""
-        height, low_bits = value >> self.bits, value & ((1 << self.bits) - 1)
+    def below(self, height: int) -> tuple[int, int]:
+        """Return how many records are below a height, and how many are at most it."""
         if height > self.top:
             return self.size, self.size
         piece = next((piece for piece in self._pieces if piece.low <= height <= piece.high), None)
         if piece is None:
             piece = self._cover([(height, height)])[0]
         key = self.heights.dtype.type(height)
-        start, stop = (int(np.searchsorted(piece.heights, key, side)) for side in ("left", "right"))
-        tied = piece.spread[start:stop]
-        less, most = (int(np.searchsorted(tied, np.uint32(low_bits), side)) for side in ("left", "right"))
-        return piece.first + start + less, piece.first + start + most
+        less, most = (int(np.searchsorted(piece.heights, key, side)) for side in ("left", "right"))
+        return piece.first + less, piece.first + most
 
     def _cover(self, ranges: Sequence[tuple[int, int]]) -> list[_Piece]:
         """Make pieces for ranges of heights, joined where they meet, also with what is there already; return the new ones."""
@@ -127,9 +113,7 @@ class Ranked:
                 joined[-1] = joined[-1][0], max(joined[-1][1], high)
             else:
                 joined.append((low, high))
-        found = [
-            self._piece(low, high, first, heights) for (low, high), (first, heights) in zip(joined, self._between(joined), strict=True)
-        ]
+        found = [_Piece(low, high, first, heights) for (low, high), (first, heights) in zip(joined, self._between(joined), strict=True)]
         kept = [piece for piece in self._pieces if not any(new.low <= piece.low and piece.high <= new.high for new in found)]
         self._pieces = kept + found
         return found
@@ -150,26 +134,3 @@ class Ranked:
                 inside &= block <= high
                 parts[k].append(block[np.flatnonzero(inside)])
         return [(count, np.sort(np.concatenate(part))) for count, part in zip(first, parts, strict=True)]
-
-    def _piece(self, low: int, high: int, first: int, heights: Heights) -> _Piece:
-        spread = self._low_bits(heights)
-        for piece in self._pieces:  # records whose bits are drawn keep them: a piece has all records of its heights
-            if low <= piece.low and piece.high <= high:
-                spread[piece.first - first : piece.last - first] = piece.spread
-        return _Piece(low, high, first, heights, spread)
-
-    def _low_bits(self, heights: Heights) -> NDArray[np.uint32]:
-        """Draw low bits for sorted heights, sorted among equal ones."""
-        if not self.bits or not len(heights):
-            return np.zeros(len(heights), dtype=np.uint32)
-        drawn: NDArray[np.uint32] = np.frombuffer(random_bytes(4 * len(heights)), dtype="<u4") >> np.uint32(32 - self.bits)
-        new = heights[1:] != heights[:-1]
-        if new.all():
-            return drawn
-        runs = np.zeros(len(heights), dtype=np.uint64)
-        np.cumsum(new, out=runs[1:])
-        runs <<= np.uint64(self.bits)
-        runs |= drawn
-        runs.sort()
-        runs &= np.uint64((1 << self.bits) - 1)
-        return runs.astype(np.uint32)
