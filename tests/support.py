@@ -45,8 +45,8 @@ def silent_noise(monkeypatch):
 
     original = release.totals
 
-    def recording(cells, sums, reads):
-        exact = original(cells, sums, reads)
+    def recording(cells, sums, places):
+        exact = original(cells, sums, places)
         seen.append((list(exact), []))
         assert all(isinstance(cell, Cell) for cell in cells)
         return exact

@@ -63,7 +63,7 @@ def key_index(shown: Sequence[tuple[Any, ...]], keys: PrivateKeys) -> pd.Index[A
     return levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels, names=list(keys.columns))
 
 
-def observed(frame: pd.DataFrame, keys: PrivateKeys) -> Candidates:
+def observed(frame: pd.DataFrame | pd.Series[Any], keys: PrivateKeys) -> Candidates:
     """Return the combinations of values that occur in the columns."""
     found = [_values(column_of(frame, column)) for column in keys.columns]
     codes, size = found[0][1].copy(), len(found[0][0])

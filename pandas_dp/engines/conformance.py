@@ -19,7 +19,7 @@ from pandas_dp.expressions.parse import Column, parse
 from pandas_dp.lineage.roster import Roster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from pandas_dp.cells.cells import Grid
     from pandas_dp.engines.contract import Read, Reader, Source
@@ -220,7 +220,11 @@ def _grouped() -> Iterator[Case]:
 def _stepped() -> Iterator[Case]:
     from pandas_dp.accessor.views import _Step  # noqa: PLC0415
 
-    columns = {"x": Column("int", (0, 8), None), "y": Column("float", (0, 2), None), "t": Column("text", None, None)}
+    columns: dict[Hashable, Column] = {
+        "x": Column("int", (0, 8), None),
+        "y": Column("float", (0, 2), None),
+        "t": Column("text", None, None),
+    }
     steps = (
         _Step(condition=parse("x >= 1 and t in ['a', 'b', 'c']", columns)),
         _Step(assigned=(("z", parse("where(isna(y), 0, y * 2 + x)", columns)),)),

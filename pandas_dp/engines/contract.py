@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.cells.cells import Grid, OneEach
+    from pandas_dp.cells.ranks import Order
     from pandas_dp.domains.keysets import KeySet, PrivateKeys
-    from pandas_dp.noise.quantiles import Order
 
 __all__ = ["Contribution", "Gram", "Occurring", "Ranks", "Read", "ReadPlan", "Reader", "Source", "Sums", "contained"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """Contribution bounding, as it was declared: which engine reads does not change whom a row counts for.
 
     Attributes
@@ -46,8 +45,7 @@ class Contribution:
     max_groups: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(NamedTuple):
     """The number of records with a value in a column, the sum of their steps, and that of the squares of their steps.
 
     Attributes
@@ -97,8 +95,7 @@ class Occurring:
 Read = Sums | Gram | Ranks | Occurring
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPlan:
+class ReadPlan(NamedTuple):
     """What is read, in public terms.  Frozen, and can be pickled: it may be sent to where the data are.
 
     Attributes

@@ -46,7 +46,7 @@ class _Piece:
 
 
 class OrderStatistics:
-    """The order statistics of integers, on demand: a :class:`pandas_dp.noise.quantiles.Order`.
+    """The order statistics of integers, on demand: a :class:`pandas_dp.cells.ranks.Order`.
 
     Parameters
     ----------

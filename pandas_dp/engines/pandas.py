@@ -6,7 +6,6 @@ returns None.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class PandasSource:
 
     def dtype(self, column: Hashable) -> Any:
         """Return the dtype of a column, or of the Series."""
-        return self.frame.dtype if self.is_series else self.fetch(column).dtype  # type: ignore[union-attr]
+        return self.frame.dtype if self.is_series else self.fetch(column).dtype
 
     def fetch(self, column: Hashable) -> Any:
         """Return a column, which pandas takes longer to find than to sum where there are few rows: it is kept for when it may be read."""
@@ -94,30 +93,34 @@ class _Reader:
 
     def __init__(self, source: PandasSource, selection: Any, plan: ReadPlan) -> None:
         self._source, self._selection, self._plan = source, selection, plan
+        self._frame: Frame = source.frame
+        self._counted: NDArray[np.bool_] | None = None
+        self._candidates: Candidates | None = None
         self._shown: Groups | None = None
-        self._bounded: NDArray[np.bool_] | None = None
+        self._records: tuple[Frame, Groups | None, NDArray[np.bool_] | None] | None = None
+        self._ordered: tuple[Ranks, NDArray[Any], NDArray[np.int64]] | None = None
 
     @contained
     def candidates(self) -> NDArray[Any]:
         """Return the numbers of units of the keys that occur, ascending by key."""
-        groups = self._candidates.groups
+        groups = self._all_candidates().groups
         units, counted = self._units(self._counted)
         if self._plan.contribution.max_groups is not None:
             order = order_of(self._selection, self._frame)
-            self._bounded = counted = within_groups(groups, units, counted, self._plan.contribution.max_groups, order)
+            self._counted = counted = within_groups(groups, units, counted, self._plan.contribution.max_groups, order)
         records, by = one_record_each(self._frame, OneEach(None, None), groups, units, counted)
         return group_sums(records, Sums(None, None, everything=True), by or groups, None)[0]
 
     @contained
     def show(self, which: NDArray[Any]) -> pd.Index[Any]:
         """Let the candidates at these places be the groups; return their index."""
-        self._shown, index = self._candidates.chosen(which)
+        self._shown, index = self._all_candidates().chosen(which)
         return index
 
     @contained
     def sums(self) -> list[tuple[Any, Any, Any]]:
         """Return number, sum and sum of squares, in all or by group."""
-        frame, groups, counted = self._records
+        frame, groups, counted = self._all_records()
         reads = [read for read in self._plan.reads if isinstance(read, Sums)]
         found: list[tuple[Any, Any, Any]] = []
         with np.errstate(all="ignore"):
@@ -131,13 +134,14 @@ class _Reader:
         """Return number, sums and sums of products of several columns."""
         from pandas_dp.engines.gram import gram  # noqa: PLC0415  (loaded for those who use it)
 
-        frame, _, counted = self._records
+        frame, _, counted = self._all_records()
         return gram(frame, read.columns, read.grids, counted)
 
     @contained
     def occurring(self, read: Occurring) -> int:
         """Return the number of keys that a counted row has."""
-        groups, counted = group_codes(self._frame, read.keys), self._counted
+        frame, _, counted = self._all_records()
+        groups = group_codes(frame, read.keys)
         codes = groups.codes if counted is None else groups.codes[counted]
         return int(np.count_nonzero(np.bincount(codes, minlength=groups.size + 1)[: groups.size]))
 
@@ -149,38 +153,40 @@ class _Reader:
         heights, ends = self._heights(read)
         return OrderStatistics(heights if group is None else heights[ends[group] : ends[group + 1]], top_of(read.grid))
 
-    @cached_property
-    def _taken(self) -> tuple[Frame, NDArray[np.bool_] | None]:
-        """The frame after all steps, and which rows fulfil the conditions."""
-        return taken(self._source.frame, self._plan.steps) if self._plan.steps else (self._source.frame, None)
+    def _begin(self) -> None:
+        """Take the steps, and bound each unit's rows: the first round does, when it may read."""
+        plan, frame, rows = self._plan, self._source.frame, None
+        if plan.steps:
+            frame, rows = taken(frame, plan.steps)
+        self._frame, self._counted = frame, counted_rows(self._selection, frame, rows, plan.contribution.max_rows)
 
-    @property
-    def _frame(self) -> Frame:
-        return self._taken[0]
-
-    @cached_property
-    def _counted(self) -> NDArray[np.bool_] | None:
-        """Which rows count; None for all."""
-        return counted_rows(self._selection, *self._taken, self._plan.contribution.max_rows)
-
-    @cached_property
-    def _candidates(self) -> Candidates:
+    def _all_candidates(self) -> Candidates:
+        """Return the keys that occur."""
         from pandas_dp.engines.candidates import observed  # noqa: PLC0415  (as above)
 
-        return observed(self._frame, self._plan.keys)
+        if self._candidates is None:
+            self._begin()
+            keys: Any = self._plan.keys  # private ones: only then are there candidates
+            self._candidates = observed(self._frame, keys)
+        return self._candidates
 
-    @cached_property
-    def _records(self) -> tuple[Frame, Groups | None, NDArray[np.bool_] | None]:
-        """The records, their groups, and which of them count: rows, or one for each unit and group."""
-        plan, counted, groups = self._plan, self._counted if self._bounded is None else self._bounded, self._shown
-        if isinstance(plan.keys, KeySet):
-            groups = group_codes(self._frame, plan.keys)
-            if plan.contribution.max_groups is not None:
-                order = order_of(self._selection, self._frame)
-                counted = within_groups(groups, *self._units(counted), plan.contribution.max_groups, order)
-        if plan.records is not None:
-            return *one_record_each(self._frame, plan.records, groups, *self._units(counted)), None
-        return self._frame, groups, counted
+    def _all_records(self) -> tuple[Frame, Groups | None, NDArray[np.bool_] | None]:
+        """Return the records, their groups, and which of them count: rows, or one for each unit and group."""
+        if self._records is None:
+            plan, groups = self._plan, self._shown
+            if self._candidates is None:
+                self._begin()
+            counted = self._counted
+            if isinstance(plan.keys, KeySet):
+                groups = group_codes(self._frame, plan.keys)
+                if plan.contribution.max_groups is not None:
+                    order = order_of(self._selection, self._frame)
+                    counted = within_groups(groups, *self._units(counted), plan.contribution.max_groups, order)
+            if plan.records is None:
+                self._records = self._frame, groups, counted
+            else:
+                self._records = *one_record_each(self._frame, plan.records, groups, *self._units(counted)), None
+        return self._records
 
     def _units(self, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the unit of each row, and which rows count."""
@@ -197,12 +203,10 @@ class _Reader:
             self._ordered = read, *self._order(read)
         return self._ordered[1:]
 
-    _ordered: tuple[Ranks, NDArray[Any], NDArray[np.int64]] | None = None
-
     def _order(self, read: Ranks) -> tuple[NDArray[Any], NDArray[np.int64]]:
         from pandas_dp.engines.contribution import heights_of  # noqa: PLC0415  (as above)
 
-        frame, groups, counted = self._records
+        frame, groups, counted = self._all_records()
         heights, there = heights_of(column_of(frame, read.column), read.grid)
         rows = np.flatnonzero(there if counted is None else there & counted)
         values: NDArray[Any] = heights[rows] if top_of(read.grid) >= _SIGNED else heights[rows].view(np.int64)

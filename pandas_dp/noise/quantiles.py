@@ -1,7 +1,7 @@
 """Quantiles, minimum and maximum under pure ε: the exponential mechanism on an integer grid, exactly.
 
 Everything that decides an outcome is integer arithmetic on counts, public parameters and random bits: no float, no pandas.  Nothing here raises, warns or
-logs because of the data; what a failure says is about public parameters.  The data are seen through an :class:`Order` alone, the runs of equal heights around given ranks, so that
+logs because of the data; what a failure says is about public parameters.  The data are seen through an :class:`pandas_dp.cells.ranks.Order` alone, the runs of equal heights around given ranks, so that
 it does not matter which engine holds them.
 
 Utility
@@ -61,7 +61,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -73,9 +73,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pandas_dp.cells.ranks import Order
+
     Ints = NDArray[Any]  # integers, or Python ints where they might not fit
 
-__all__ = ["Order", "extreme_rank", "private_extreme", "private_quantiles", "rank_error"]
+__all__ = ["extreme_rank", "private_extreme", "private_quantiles", "rank_error"]
 
 _SPREAD = 20  # random low bits that spread ties, for several quantiles
 _CLIP = 40  # all clipped points together weigh at most 2**-_CLIP of the best one
@@ -85,22 +87,6 @@ _DIGIT = 8
 _LOW = 3  # -log of the probability that an extreme falls beyond all records, about 5 %
 _FITS = 1 << 62
 _WORD = 64
-
-
-class Order(Protocol):
-    """The private heights of some records, each in ``0..top``, by rank."""
-
-    size: int
-    """The number of records."""
-
-    def prepare(self, windows: Iterable[tuple[int, int]]) -> None:
-        """Take note of windows of ranks ``start..stop - 1`` that will probably be asked for; they may reach beyond the data."""
-
-    def runs(self, start: int, stop: int) -> tuple[Ints, NDArray[np.int64]]:
-        """Return the heights that ranks ``start..stop - 1`` have, ascending, with the number of records below each, and at or below the last: whole runs."""
-
-    def below(self, height: int) -> tuple[int, int]:
-        """Return how many records are below a height, and how many are at most it."""
 
 
 def private_quantiles(order: Order, top: int, quantiles: Sequence[Fraction], epsilon: Fraction, records: int) -> list[int]:

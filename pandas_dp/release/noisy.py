@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pandas_dp.display.progress import steps
+from pandas_dp.errors import ComputationFailed
 from pandas_dp.noise.laplace import discrete_laplace
 from pandas_dp.statistics.noise_laws import Laplace
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.cells.cells import Cell
-    from pandas_dp.engines.contract import Sums
-    from pandas_dp.noise.quantiles import Order
+    from pandas_dp.cells.ranks import Order
     from pandas_dp.statistics.noise_laws import Exponential, Gaussian
     from pandas_dp.statistics.query import OrderChoice
 
@@ -30,9 +30,9 @@ __all__ = ["add", "chosen", "narrow", "noisy", "sampler_of", "totals"]
 _WIDE = 2**62
 
 
-def totals(cells: Sequence[Cell], sums: dict[Sums, tuple[Any, Any, Any]], reads: Sequence[Sums]) -> list[Any]:
-    """Return the exact total of every cell: a public combination of the sums of its read."""
-    return [cell.of(*sums[read]) for cell, read in zip(cells, reads, strict=True)]
+def totals(cells: Sequence[Cell], sums: Sequence[tuple[Any, Any, Any]], places: Sequence[int]) -> list[Any]:
+    """Return the exact total of every cell: a public combination of the sums at its place."""
+    return [cell.of(*sums[place]) for cell, place in zip(cells, places, strict=True)]
 
 
 def sampler_of(noise: Laplace | Gaussian) -> Any:
@@ -51,12 +51,14 @@ def noisy(exact: Sequence[Any], noise: Laplace | Gaussian, groups: int | None) -
 
 
 def chosen(
-    choice: OrderChoice, noise: Exponential, top: int, ranks: Callable[[int | None], Order], groups: int | None, *, public: bool
+    choice: OrderChoice, noise: Exponential, top: int, ranks: Callable[[int | None], Order | None], groups: int | None, *, public: bool
 ) -> list[Any]:
     """Choose points by rank: ints, or arrays with a place for each group, whose number is public or not yet."""
     from pandas_dp.noise.quantiles import private_extreme, private_quantiles  # noqa: PLC0415  (as above)
 
-    def points(order: Order) -> list[int]:
+    def points(order: Order | None) -> list[int]:
+        if order is None:
+            raise ComputationFailed.after_charge("")  # reading failed
         if choice.extreme is not None:
             return [private_extreme(order, top, noise.epsilon, noise.records, largest=choice.extreme == "max")]
         return private_quantiles(order, top, choice.quantiles, noise.epsilon, noise.records)

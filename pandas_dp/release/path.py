@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,12 +26,12 @@ import pandas as pd
 from pandas_dp.cells.cells import top_of
 from pandas_dp.display.progress import steps as followed
 from pandas_dp.domains.public_frame import PublicFrame
-from pandas_dp.engines.contract import Gram, Occurring, Ranks, Sums
+from pandas_dp.engines.contract import Gram, Occurring, Ranks
 from pandas_dp.engines.sources import source_of
 from pandas_dp.errors import CallError, ComputationFailed, SessionClosed
 from pandas_dp.noise.entropy import is_private
 from pandas_dp.release.noisy import add, chosen, narrow, noisy, sampler_of, totals
-from pandas_dp.release.plan import margin_before, plan_of, read_plan_of, squared_of, sums_of
+from pandas_dp.release.plan import margin_before, plan_of, reading_of
 from pandas_dp.results import Release
 from pandas_dp.sessions.registry import require
 from pandas_dp.statistics.estimates import GroupEstimate
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.engines.contract import Reader, Source
-    from pandas_dp.release.plan import Plan, Price, Showing
+    from pandas_dp.release.plan import Plan, Price, Reading, Showing
     from pandas_dp.results import Estimate
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.sessions.session import Session
@@ -132,8 +133,8 @@ def released(
         if known is not None:
             return known, _noted(known, known.value, query, thing, session)
     plan = plan_of(query, session, price, protected.roster, lambda: rows_of(query, thing, session))
-    reading = read_plan_of(query, () if base_of(thing) is thing else thing.steps, protected.roster)
-    refusal = source.unsupported(reading)
+    reading = reading_of(query, () if base_of(thing) is thing else thing.steps, protected.roster)
+    refusal = source.unsupported(reading.plan)
     if refusal is not None:
         raise CallError.unsupported(query.text, refusal)
     private = is_private()
@@ -153,8 +154,8 @@ def released(
         return entry, _noted(entry, entry.value, query, thing, session)
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        estimates, index = _measure(source.open(reading), query, plan)
-        estimates = query.ordered(estimates)
+        found, index = _measure(source.open(reading.plan), query, plan, reading)
+        estimates = query.ordered(found)
         made = Release(
             entry.number, query.text, protected.handle, plan.cost, plan.mechanism, query.labels,
             estimates if query.settle is None else query.settle(estimates), private, index, query.functions, query.square, query.name,
@@ -170,7 +171,7 @@ def released(
     return release, _noted(release, value, query, thing, session)
 
 
-def _measure(reader: Reader, query: Query, plan: Plan) -> tuple[list[Estimate], pd.Index[Any] | None]:
+def _measure(reader: Reader, query: Query, plan: Plan, reading: Reading) -> tuple[list[Estimate], pd.Index[Any] | None]:
     """Read, add noise, finish.  Runs after the charge."""
     index = getattr(query.keys, "index", None)
     if plan.showing is not None:
@@ -179,18 +180,14 @@ def _measure(reader: Reader, query: Query, plan: Plan) -> tuple[list[Estimate], 
             (estimator,) = plan.parts[0][0].estimators
             return [GroupEstimate(estimator, (counts,), plan.showing.noise, estimator.values([counts]))], index
     groups = None if index is None else len(index)
-    squared = squared_of(query)
-    cells = [cell for part, _ in plan.parts if isinstance(part.released, CellTotals) for cell in part.released.cells]
-    exact = totals(cells, _sums(reader, query, cells, squared), [sums_of(cell, squared) for cell in cells])
+    exact = totals(reading.cells, _sums(reader, query), reading.places) if reading.cells else []
     estimates: list[Estimate] = []
     for part, noise in followed(plan.parts, len(plan.parts), least=5):
         what: Any = part.released
         law: Any = noise
         if isinstance(what, OrderChoice):
-            ranks = Ranks(what.column, what.grid)
-            found = chosen(
-                what, law, top_of(what.grid), lambda group: _read(reader.ranks(ranks, group)), groups, public=plan.showing is None
-            )
+            ranks = partial(reader.ranks, Ranks(what.column, what.grid))
+            found = chosen(what, law, top_of(what.grid), ranks, groups, public=plan.showing is None)
         elif isinstance(what, CellTotals):
             found = noisy([exact.pop(0) for _ in what.cells], law, groups)
         else:
@@ -202,12 +199,12 @@ def _measure(reader: Reader, query: Query, plan: Plan) -> tuple[list[Estimate], 
     return estimates, index
 
 
-def _sums(reader: Reader, query: Query, cells: list[Any], squared: frozenset[Any]) -> dict[Sums, tuple[Any, Any, Any]]:
-    """Return what the sums are that cells need."""
-    if query.distinct is not None:
-        return {sums_of(cells[0], squared): (_read(reader.occurring(Occurring(query.distinct))), 0, 0)}
-    reads = dict.fromkeys(sums_of(cell, squared) for cell in cells)
-    return dict(zip(reads, _read(reader.sums()), strict=True)) if reads else {}
+def _sums(reader: Reader, query: Query) -> list[tuple[Any, Any, Any]]:
+    """Return the sums that cells' totals are made of; of keys that occur, their number."""
+    found: list[tuple[Any, Any, Any]] = (
+        _read(reader.sums()) if query.distinct is None else [(_read(reader.occurring(Occurring(query.distinct))), 0, 0)]
+    )
+    return found
 
 
 def _shown(reader: Reader, showing: Showing) -> tuple[NDArray[Any], pd.Index[Any]]:

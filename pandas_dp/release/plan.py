@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from pandas_dp.cells.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
 from pandas_dp.domains.keysets import PrivateKeys
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pandas_dp.sessions.session import Session
     from pandas_dp.statistics.query import Part, Query
 
-__all__ = ["Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "read_plan_of", "squared_of", "sums_of", "widths"]
+__all__ = ["Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "reading_of", "widths"]
 
 LEVEL = 0.95
 _MOST_ROWS = 10**15
@@ -239,34 +239,45 @@ def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int)
     return parts
 
 
-def read_plan_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> ReadPlan:
+class Reading(NamedTuple):
+    """What an engine is asked to read, and how the cells' totals are made of it."""
+
+    plan: ReadPlan
+    cells: list[Cell]
+    """Of all parts, in order."""
+    places: list[int]
+    """Of each cell, which of the plan's sums its total is a combination of."""
+
+
+def reading_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> Reading:
     """Return what an engine is asked to read."""
+    cells = [cell for part in query.parts if isinstance(part.released, CellTotals) for cell in part.released.cells]
     contribution = Contribution(roster.unit, roster.max_rows, query.max_groups)
     if query.distinct is not None:
-        return ReadPlan((Occurring(query.distinct),), steps, contribution)
-    reads: dict[Read, None] = {}
-    squared = squared_of(query)
+        return Reading(ReadPlan((Occurring(query.distinct),), steps, contribution), cells, [0] * len(cells))
+    sums: list[Sums] = []
+    places = [_placed(cell, sums) for cell in cells]
+    if any(cell.per_square for cell in cells):
+        squared = {place for cell, place in zip(cells, places, strict=True) if cell.per_square}
+        sums = [read._replace(squares=place in squared) for place, read in enumerate(sums)]
+    reads: list[Read] = [*sums]
     for part in query.parts:
         released = part.released
-        if isinstance(released, CellTotals):
-            reads.update((sums_of(cell, squared), None) for cell in released.cells)
-        else:
-            reads[
-                Ranks(released.column, released.grid) if isinstance(released, OrderChoice) else Gram(released.columns, released.grids)
-            ] = None
-    return ReadPlan(tuple(reads), steps, contribution, query.keys, query.one_each)
+        if isinstance(released, OrderChoice):
+            reads.append(Ranks(released.column, released.grid))
+        elif isinstance(released, SecondMoments):
+            reads.append(Gram(released.columns, released.grids))
+    return Reading(ReadPlan(tuple(reads), steps, contribution, query.keys, query.one_each), cells, places)
 
 
-def squared_of(query: Query) -> frozenset[tuple[Any, Any]]:
-    """Return the columns, with their grids, of which a cell needs squares."""
-    cells = [cell for part in query.parts if isinstance(part.released, CellTotals) for cell in part.released.cells]
-    return frozenset((cell.column, cell.grid) for cell in cells if cell.per_square)
-
-
-def sums_of(cell: Cell, squared: frozenset[tuple[Any, Any]]) -> Sums:
-    """Return the sums that a cell's total is a combination of."""
-    squares = bool(squared) and (cell.column, cell.grid) in squared
-    return Sums(cell.column, cell.grid, squares=squares, everything=cell.everything)
+def _placed(cell: Cell, sums: list[Sums]) -> int:
+    """Return the place among the sums of those that a cell needs; they are added if they are not there."""
+    for place, read in enumerate(sums):
+        # The same grid, not an equal one: comparing would take longer than a small sum, and reading twice is no fault.
+        if read.grid is cell.grid and read.everything == cell.everything and read.column == cell.column:
+            return place
+    sums.append(Sums(cell.column, cell.grid, everything=cell.everything))
+    return len(sums) - 1
 
 
 def widths(parts: list[tuple[Part, Law]], level: float, size: int | None) -> list[Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CellTotals", "OrderChoice", "Part", "Query", "Released", "SecondMoments"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CellTotals:
     """The totals of cells of one column, each with noise.
 
@@ -58,7 +58,7 @@ class SecondMoments:
 Released = CellTotals | OrderChoice | SecondMoments
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Part:
     """What is released with one share of the query's price, and what is read from it.
 

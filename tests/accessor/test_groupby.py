@@ -251,8 +251,8 @@ def test_replay_on_neighbours_by_group(statistic, monkeypatch):
     seen = []
     original = release.totals
 
-    def recording(cells, sums, reads):
-        exact = original(cells, sums, reads)
+    def recording(cells, sums, places):
+        exact = original(cells, sums, places)
         seen.append([int(total) for cell in exact for total in cell])
         return exact
 

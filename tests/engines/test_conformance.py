@@ -63,7 +63,7 @@ class Faulty:
 
 def read_as(**changes):
     """An engine that reads another plan than it was given."""
-    return lambda source, plan: source.open(replace(plan, **{name: change(plan) for name, change in changes.items()}))
+    return lambda source, plan: source.open(plan._replace(**{name: change(plan) for name, change in changes.items()}))
 
 
 def sums(change):
@@ -89,8 +89,8 @@ FAULTS = {
     "nothing": sums(lambda _: None),
     "takes no steps": read_as(steps=lambda _: ()),
     "ignores the groups": read_as(keys=lambda plan: plan.keys if not hasattr(plan.keys, "parts") else replace(plan.keys, chosen=np.arange(len(plan.keys))[::-1])),
-    "one row more of each unit": read_as(contribution=lambda plan: replace(plan.contribution, max_rows=plan.contribution.max_rows + 1)),
-    "one group more of each unit": read_as(contribution=lambda plan: replace(plan.contribution, max_groups=plan.contribution.max_groups and 2)),
+    "one row more of each unit": read_as(contribution=lambda plan: plan.contribution._replace(max_rows=plan.contribution.max_rows + 1)),
+    "one group more of each unit": read_as(contribution=lambda plan: plan.contribution._replace(max_groups=plan.contribution.max_groups and 2)),
     "rows for records": read_as(records=lambda _: None),
     "cut runs": lambda source, plan: Faulty(source.open(plan), ranks=cut_runs),
     "one more below": lambda source, plan: Faulty(source.open(plan), ranks=off_by_one_below),
@@ -133,7 +133,7 @@ def test_bounding_each_partition_for_itself_is_caught():
 
     class Unbounded(Changed):
         def open(self, plan):
-            return self.source.open(replace(plan, contribution=replace(plan.contribution, max_rows=10**6)))
+            return self.source.open(plan._replace(contribution=plan.contribution._replace(max_rows=10**6)))
 
     with pytest.raises(AssertionError, match="units"):
         check_engine(lambda partitions, contribution: Unbounded(bounded(partitions, contribution), None))
