@@ -73,7 +73,7 @@ class FrameQueries(Guided):
     def groupby(
         self, by: Any, *, keys: Any = None, other: Hashable | None = None, max_groups: int | None = None, delta: object = None
     ) -> GroupByDP:
-        """Group by columns with public keys, or with those that enough people have, as in pandas.
+        """Group by columns with public keys, or with those that enough units have, as in pandas.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class FrameQueries(Guided):
         Returns
         -------
         GroupByDP
-            With ``size``, ``count``, ``sum``, ``mean``, ``agg``; select columns as in pandas.
+            With ``size`` and the statistics of ``df.dp``; select columns as in pandas.
 
         Privacy
         -------
@@ -209,7 +209,7 @@ class FrameQueries(Guided):
     def count(
         self, column: Hashable | None = None, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]
     ) -> NoisyInt:
-        """Count rows, or a column's present values, or the people who have them.
+        """Count rows, or a column's present values, or the units that have them.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -271,7 +271,7 @@ class FrameQueries(Guided):
         epsilon: object = None,
         **price: Unpack[PriceOptions],
     ) -> Any:
-        """Sum a column's values, each clamped to bounds, or each person's total clamped.
+        """Sum a column's values, each clamped to bounds, or each unit's total clamped.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -351,7 +351,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -373,8 +373,8 @@ class FrameQueries(Guided):
 
         Privacy
         -------
-        ``epsilon``-DP when one unit is added or removed: one release of two cells ``(k, m - k)``, where ``k`` is the
-        clamped value's height in the ``m`` steps between the bounds.  A record moves their total by ``m``, so that each carries
+        ``epsilon``-DP when one unit is added or removed: one release of two cells ``(k, m - k)``, where ``k`` of the ``m`` steps of the grid between the bounds are below the clamped value.
+        A record moves their total by ``m``, so that each carries
         discrete Laplace noise of scale ``max_rows * m / epsilon`` and the whole ε serves numerator and denominator.  The number of rows stays private.
 
         Accuracy
@@ -411,7 +411,7 @@ class FrameQueries(Guided):
         column, bounds, epsilon, **price
             As for ``mean``.
         ddof : int
-            As in pandas, 1 by default.
+            The divisor is ``n - ddof``, as in pandas.
 
         Returns
         -------
@@ -425,8 +425,8 @@ class FrameQueries(Guided):
 
         Privacy
         -------
-        ``epsilon``-DP when one unit is added or removed: one release of three cells ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record, where ``k`` is the
-        clamped value's height in the ``m`` steps between the bounds; discrete Laplace noise of scale ``max_rows * m**2 / epsilon`` on each.
+        ``epsilon``-DP when one unit is added or removed: one release of three cells ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record, where ``k`` of the ``m`` steps of the grid between the bounds are below the clamped value;
+        discrete Laplace noise of scale ``max_rows * m**2 / epsilon`` on each.
 
         Accuracy
         --------
@@ -609,7 +609,7 @@ class FrameQueries(Guided):
         ----------
         func : str, list or dict
             ``"mean"``, ``["mean", "std"]`` (of all columns that have bounds) or ``{"charge": ["mean", "sum"], "age": "mean"}``; of ``count``, ``sum``,
-            ``mean``, ``var`` and ``std``.
+            ``mean``, ``var``, ``std``, ``median``, ``min``, ``max`` and ``iqr``.
         bounds : (lower, upper), or dict of column to (lower, upper)
             As for ``mean``.
         epsilon : number
@@ -637,9 +637,10 @@ class FrameQueries(Guided):
 
         Privacy
         -------
-        ``epsilon``-DP when one unit is added or removed: for each column one release of cells, from which all its functions are read.  With a
-        variance they are ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record, where ``k`` is the clamped value's height in the ``m`` steps between the
-        bounds; else the two of a mean.  A lone sum or count has its own cell.
+        ``epsilon``-DP when one unit is added or removed: for each column one release of cells, from which its
+        counts, sums, means and spreads are read.  With a variance they are ``(k**2, 2*k*(m-k), (m-k)**2)``, of mass ``m**2`` for each record, where ``k`` of the ``m`` steps of the grid between the bounds are below the clamped value;
+        else the two of a mean.  A lone sum or count has its own cell.  Quartiles, chosen together as by ``quantile``, and either extreme are parts of their
+        own, among which the column's ε is divided equally.
 
         Accuracy
         --------
@@ -724,7 +725,7 @@ class FrameQueries(Guided):
         bounds, epsilon, **price
             As for ``mean``; one charge for the whole matrix.
         ddof : int
-            The divisor is ``n - ddof``.
+            The divisor is ``n - ddof``, as in pandas.
 
         Returns
         -------
@@ -816,7 +817,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -905,7 +906,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -937,7 +938,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -964,7 +965,7 @@ class FrameQueries(Guided):
         remember : bool
             Whether queries that give no bounds for this column, where the schema declares none, take these from now on.
         epsilon, **price
-            What this may spend.
+            As for ``count``.
 
         Returns
         -------

@@ -69,16 +69,16 @@ class DataFrameDP(FrameQueries):
             The budget, taken exactly as typed: ``0.1`` is 1/10.
         delta : number, optional
             A budget of (ε, δ)-differential privacy: for Gaussian noise, for many small queries, and for ``groupby(keys="private")``.  Far below one over the number
-            of people, such as ``1e-6``.
+            of units, such as ``1e-6``.
         rho : number, optional
             A budget of ρ-zero-concentrated differential privacy instead of ``epsilon``.
         schema : pandera DataFrameSchema or DataFrameModel, optional
             Bounds (``ge``, ``le``, ``in_range``, numeric ``isin``), keys, nullability and dtypes are read from it and frozen.
         unit : Hashable, optional
-            The column or index level that identifies the person.  Without it each row is one, and the index must be unique.  Rows whose unit is missing do not
+            The column or index level that identifies the privacy unit, such as a person.  Without it each row is one, and the index must be unique.  Rows whose unit is missing do not
             count.
         max_rows : int, optional
-            With ``unit``: how many rows of one person count.  The noise of every answer grows with it.
+            With ``unit``: how many rows of one unit count.  The noise of every answer grows with it.
         name : str, optional
             Opens a named session.  Calling again with the same parameters, in the same process, continues it: a notebook cell that runs again
             does not refill the budget.
@@ -92,7 +92,7 @@ class DataFrameDP(FrameQueries):
             A file that the session lives in: every charge is written there before any data is read, and every answer.  In another process, or after a restart, the same
             call continues it with what is left; with other parameters it is an error.
         session : Session, optional
-            Draw on this session's budget instead of a new one, for several frames about the same people.
+            Draw on this session's budget instead of a new one, for several frames about the same units.
 
         Returns
         -------

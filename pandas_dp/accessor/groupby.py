@@ -30,7 +30,7 @@ def _shown(by: Any) -> str:
 class GroupByDP(Guided):
     """Grouped answers: ``df.dp.groupby("ward").mean("charge", epsilon=0.1)``.
 
-    One ε serves all groups, for a person is in one of them (or in ``max_rows`` of them at most, and the noise says so).  Every declared
+    One ε serves all groups, for a row is in one of them, and a unit in ``max_rows`` of them at most, as the noise says.  Every declared
     group is in the answer, in declared order; one that does not occur is noise around zero.  Answers are plain Series and DataFrames; their
     ± is in ``df.dp.session.releases[-1]``.
     """
@@ -77,7 +77,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups and columns together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -228,11 +228,11 @@ class GroupByDP(Guided):
         bounds : (lower, upper), or dict of column to (lower, upper)
             As for ``df.dp.mean``.
         ddof : int
-            The divisor is ``n - ddof``.
+            The divisor is ``n - ddof``, as in pandas.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -265,11 +265,11 @@ class GroupByDP(Guided):
         bounds : (lower, upper), or dict of column to (lower, upper)
             As for ``df.dp.mean``.
         ddof : int
-            The divisor is ``n - ddof``.
+            The divisor is ``n - ddof``, as in pandas.
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -372,7 +372,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -406,7 +406,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -478,7 +478,7 @@ class GroupByDP(Guided):
         bounds : (lower, upper), or dict of column to (lower, upper)
             As for ``df.dp.mean``.
         epsilon : number
-            What this answer may spend, for all groups together; divided equally among the columns.
+            What this answer may spend, for all groups together; divided equally among the *columns*, whatever the number of functions.
         rho, mechanism, within, level, rows, label
             Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`.
         **named : (column, function)
@@ -517,7 +517,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------

@@ -16,7 +16,6 @@ from support import protect
 
 import pandas_dp
 from pandas_dp import BoundsError, ColumnError, ParameterTypeError, UnsupportedDtype, errors
-
 from pandas_dp.release import path as release
 
 SECRETS = ("SECRET-42", "987654.25", "987654")

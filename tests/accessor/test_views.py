@@ -265,7 +265,7 @@ def test_every_step_is_row_by_row(place):
             },
             index=generator.permutation(100)[:rows],
         )
-        views = [STEPS[place](protect(frame).dp)._frame.read() for frame in (whole, whole.iloc[:-1])]
+        views = [STEPS[place](protect(frame).dp)._asks.source.read() for frame in (whole, whole.iloc[:-1])]
         (more, marks), (less, fewer) = views
         pd.testing.assert_frame_equal(more.iloc[:-1].reset_index(drop=True), less.reset_index(drop=True))
         assert marks[:-1].tolist() == fewer.tolist()
