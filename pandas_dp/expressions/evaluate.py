@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from pandas_dp.errors import ColumnError
 from pandas_dp.domains.dtypes import kind_of
 from pandas_dp.domains.objects import is_missing, number
+from pandas_dp.errors import ColumnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -22,15 +22,15 @@ from support import protect
 from traitlets.config import Config
 
 import pandas_dp
+from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
+from pandas_dp.accounting import base
 from pandas_dp.display import html as notebook
 from pandas_dp.display import progress
-from pandas_dp.release import path as release
-from pandas_dp.accounting import base
-from pandas_dp.quantities.budget import Delta, Epsilon
 from pandas_dp.display.completion import Listed
 from pandas_dp.display.html import Account, Line, html_of
-from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
 from pandas_dp.display.progress import steps
+from pandas_dp.quantities.budget import Delta, Epsilon
+from pandas_dp.release import path as release
 from pandas_dp.testing import unsafe_seeded_noise
 
 KEYS = ["north", "south"]

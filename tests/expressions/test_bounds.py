@@ -15,8 +15,8 @@ from expression_support import INF, NAN, strict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pandas_dp.expressions.parse import Column, parse
 from pandas_dp.expressions.intervals import Interval, Unknown, derive, enclose, year_range
+from pandas_dp.expressions.parse import Column, parse
 
 bounded_columns = st.one_of(
     st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1e6)).map(lambda p: (p[0], p[0] + p[1])),
