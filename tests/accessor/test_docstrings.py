@@ -35,10 +35,14 @@ PARAMETERS = {
     "columns": {"Their names.", "By default all that have bounds."},
     "ddof": {"The divisor is ``n - ddof``, as in pandas."},
     "delta": {
-        ("With private keys: what the answer may spend of the session's δ; by default, of the half that is for keys, its share among the planned "
-        "``queries``, or a tenth."),
-        ('A budget of (ε, δ)-differential privacy: for Gaussian noise, for many small queries, and for ``groupby(keys="private")``. Far below one '
-        "over the number of units, such as ``1e-6``."),
+        (
+            "With private keys: what the answer may spend of the session's δ; by default, of the half that is for keys, its share among the planned "
+            "``queries``, or a tenth."
+        ),
+        (
+            'A budget of (ε, δ)-differential privacy: for Gaussian noise, for many small queries, and for ``groupby(keys="private")``. Far below one '
+            "over the number of units, such as ``1e-6``."
+        ),
     },
     "epsilon": {
         "What this answer may spend.",
@@ -51,8 +55,10 @@ PARAMETERS = {
         "The budget, taken exactly as typed: ``0.1`` is 1/10.",
     },
     "**price": {
-        ("``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: "
-        "see :class:`pandas_dp.release.plan.PriceOptions`.")
+        (
+            "``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: "
+            "see :class:`pandas_dp.release.plan.PriceOptions`."
+        )
     },
     "rho, mechanism, within, level, rows, label": {
         "Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`."
