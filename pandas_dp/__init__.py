@@ -10,10 +10,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.accessor.frames import DataFrameDP, SeriesDP, dp
+from pandas_dp.accessor.frame_queries import ViewDP
+from pandas_dp.accessor.frames import DataFrameDP
 from pandas_dp.accessor.groupby import GroupByDP
 from pandas_dp.accessor.previews import Preview
-from pandas_dp.accessor.views import ViewDP
+from pandas_dp.accessor.series import SeriesDP
+from pandas_dp.accessor.typed import dp
 from pandas_dp.errors import (
     AccountingMissing,
     AggregationError,

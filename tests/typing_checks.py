@@ -9,7 +9,7 @@ import pandas as pd
 import pandas_dp
 
 if TYPE_CHECKING:
-    from pandas_dp.accessor.frames import DPFrame
+    from pandas_dp.accessor import DPFrame
 
 raw = pd.DataFrame({"age": [34, 51]})
 visits = pandas_dp.dp(raw).protect(epsilon=1.0)

@@ -1,36 +1,26 @@
-"""The ``.dp`` accessors: ``protect``, and the queries of :mod:`pandas_dp.accessor.queries` on frames and Series.
+"""``df.dp``: ``protect``, and the queries of :mod:`pandas_dp.accessor.frame_queries` on a DataFrame.
 
-Stateless: ``__init__`` stores the object and does nothing else (pandas 3 builds an accessor at every access, and ``dir(frame)`` builds one, too).
-Nothing is computed here.  Every public method is a :func:`pandas_dp.errors.boundary`, which lets an error out without the stack that held the data.
+The accessor has what answers for its frame, and nothing else: pandas 3 builds it at every access, and ``dir(frame)`` builds one, too.  Nothing is computed here.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
-from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
+from pandas.api.extensions import register_dataframe_accessor
 
-from pandas_dp.accessor.columns import ColumnQueries
-from pandas_dp.accessor.previews import SeriesPreview
-from pandas_dp.accessor.queries import Asked, FrameQueries
-from pandas_dp.accessor.views import Tracked
-from pandas_dp.errors import ParameterTypeError, boundary
-from pandas_dp.quantities.budget import checked_flag
-from pandas_dp.release import path as release
-from pandas_dp.release.plan import Price
+from pandas_dp.accessor.asking import Answers
+from pandas_dp.accessor.frame_queries import FrameQueries
+from pandas_dp.errors import boundary
 from pandas_dp.sessions import protect as protecting
-from pandas_dp.statistics import basic, privacy_units
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from os import PathLike
-    from typing import Unpack
 
-    from pandas_dp.accessor.previews import Bounds
-    from pandas_dp.release.plan import PriceOptions
-    from pandas_dp.results import NoisyInt
+    import pandas as pd
+
     from pandas_dp.sessions.session import Session
 
     class DPFrame(pd.DataFrame):
@@ -40,23 +30,16 @@ if TYPE_CHECKING:
         def dp(self) -> DataFrameDP:
             """The accessor."""
 
-    class DPSeries(pd.Series[Any]):
-        """For type checkers: a Series that has ``.dp``.  At run time it is a plain Series."""
 
-        @property
-        def dp(self) -> SeriesDP:
-            """The accessor."""
-
-
-__all__ = ["DataFrameDP", "SeriesDP", "dp"]
+__all__ = ["DataFrameDP"]
 
 
 @register_dataframe_accessor("dp")
-class DataFrameDP(FrameQueries, Tracked):
+class DataFrameDP(FrameQueries):
     """Differentially private answers about a protected DataFrame: ``df.dp``."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
+        self._asks = Answers(frame)
 
     @boundary
     def protect(
@@ -86,16 +69,16 @@ class DataFrameDP(FrameQueries, Tracked):
             The budget, taken exactly as typed: ``0.1`` is 1/10.
         delta : number, optional
             A budget of (ε, δ)-differential privacy: for Gaussian noise, for many small queries, and for ``groupby(keys="private")``.  Far below one over the number
-            of people, such as ``1e-6``.
+            of units, such as ``1e-6``.
         rho : number, optional
             A budget of ρ-zero-concentrated differential privacy instead of ``epsilon``.
         schema : pandera DataFrameSchema or DataFrameModel, optional
             Bounds (``ge``, ``le``, ``in_range``, numeric ``isin``), keys, nullability and dtypes are read from it and frozen.
         unit : Hashable, optional
-            The column or index level that identifies the person.  Without it each row is one, and the index must be unique.  Rows whose unit is missing do not
+            The column or index level that identifies the privacy unit, such as a person.  Without it each row is one, and the index must be unique.  Rows whose unit is missing do not
             count.
         max_rows : int, optional
-            With ``unit``: how many rows of one person count.  The noise of every answer grows with it.
+            With ``unit``: how many rows of one unit count.  The noise of every answer grows with it.
         name : str, optional
             Opens a named session.  Calling again with the same parameters, in the same process, continues it: a notebook cell that runs again
             does not refill the budget.
@@ -109,7 +92,7 @@ class DataFrameDP(FrameQueries, Tracked):
             A file that the session lives in: every charge is written there before any data is read, and every answer.  In another process, or after a restart, the same
             call continues it with what is left; with other parameters it is an error.
         session : Session, optional
-            Draw on this session's budget instead of a new one, for several frames about the same people.
+            Draw on this session's budget instead of a new one, for several frames about the same units.
 
         Returns
         -------
@@ -149,8 +132,8 @@ class DataFrameDP(FrameQueries, Tracked):
         """
         return cast(
             "DPFrame",
-            _protect(
-                self._frame,
+            protecting.protect(
+                self._asks.source,
                 epsilon,
                 delta=delta,
                 rho=rho,
@@ -165,100 +148,3 @@ class DataFrameDP(FrameQueries, Tracked):
                 session=session,
             ),
         )
-
-
-@register_series_accessor("dp")
-class SeriesDP(Asked, ColumnQueries):
-    """Differentially private answers about a column of a protected DataFrame: ``df["age"].dp``."""
-
-    _called = "Series.dp"
-
-    def __init__(self, series: pd.Series[Any]) -> None:
-        self._frame = series
-
-    @property
-    def preview(self) -> SeriesPreview:
-        """The same queries, answered by their cost and error only; spends nothing."""
-        return SeriesPreview(self._frame)
-
-    @boundary
-    def count(self, *, unique: bool = False, epsilon: object = None, **price: Unpack[PriceOptions]) -> NoisyInt:
-        """Count the present values, or the units that have one; as ``DataFrame.dp.count`` with this column."""
-        return cast(
-            "NoisyInt",
-            release.answer(
-                self._frame,
-                partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=None),
-                Price.of(epsilon, price),
-            ),
-        )
-
-    @boundary
-    def sum(
-        self, *, bounds: Bounds | None = None, per_unit: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]
-    ) -> Any:
-        """Sum the clamped values, or the units' clamped totals; as ``DataFrame.dp.sum`` with this column."""
-        build = basic.total if per_unit is None else partial(privacy_units.unit_totals, per_unit=per_unit)
-        return release.answer(self._frame, partial(build, column=None, bounds=bounds), Price.of(epsilon, price))
-
-    @boundary
-    def mean(self, *, bounds: Bounds | None = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
-        """Average the clamped values; as ``DataFrame.dp.mean`` with this column."""
-        return release.answer(self._frame, partial(basic.mean, column=None, bounds=bounds), Price.of(epsilon, price))
-
-    @boundary
-    def agg(
-        self,
-        func: Any = None,
-        *,
-        bounds: Bounds | None = None,
-        epsilon: object = None,
-        rho: object = None,
-        mechanism: str | None = None,
-        within: Any = None,
-        level: float = 0.95,
-        rows: object = None,
-        label: str | bool | None = None,
-        **named: Any,
-    ) -> Any:
-        """Ask several statistics in one charge; as ``DataFrame.dp.agg`` with this column.  A list gives a Series."""
-        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
-
-        return release.answer(
-            self._frame,
-            partial(aggregate.aggregate, func=func, named=named, bounds=bounds),
-            Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label),
-        )
-
-
-# The methods named like a module of this package shadow it inside the class bodies; this is how protect() reaches it.
-_protect = protecting.protect
-
-
-@overload
-def dp(data: pd.DataFrame) -> DataFrameDP: ...
-@overload
-def dp(data: pd.Series[Any]) -> SeriesDP: ...
-
-
-@boundary
-def dp(data: object) -> DataFrameDP | SeriesDP:
-    """Return ``data.dp`` with its type, which type checkers cannot see on a DataFrame.
-
-    Parameters
-    ----------
-    data : DataFrame or Series
-        Protected or not.
-
-    Examples
-    --------
-    >>> import pandas as pd, pandas_dp
-    >>> visits = pandas_dp.dp(pd.DataFrame({"age": [34, 51]})).protect(epsilon=1)
-    >>> pandas_dp.dp(visits).session.remaining
-    ε=1
-    """
-    if isinstance(data, pd.DataFrame):
-        return DataFrameDP(data)
-    if isinstance(data, pd.Series):
-        return SeriesDP(data)
-    raise ParameterTypeError.wrong_kind("data", "a pandas DataFrame or Series", type(data))

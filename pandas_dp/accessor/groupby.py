@@ -2,101 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pandas_dp.accessor.descriptive import SpreadAndOrder, quantile_query
-from pandas_dp.domains.keysets import PrivateKeys, group_keys, private_keys
+from pandas_dp.accessor import questions
+from pandas_dp.accessor.asking import session_of
+from pandas_dp.display.completion import Guided
 from pandas_dp.errors import KeysError, boundary
-from pandas_dp.quantities.budget import checked_count, checked_flag
-from pandas_dp.release import path as release
 from pandas_dp.release.plan import Price
-from pandas_dp.sessions import registry
-from pandas_dp.statistics import basic, privacy_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Hashable, Mapping
     from typing import Unpack
 
-    from pandas_dp.accessor.previews import Bounds
-    from pandas_dp.domains.keysets import KeySet
-    from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.accessor.asking import Asks, Build
+    from pandas_dp.accessor.questions import Bounds, Grouping
     from pandas_dp.release.plan import PriceOptions
-    from pandas_dp.statistics.query import Query
 
-__all__ = ["GroupByDP", "Grouping", "refuse_private"]
-
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """What is grouped by, and how.
-
-    Attributes
-    ----------
-    by, keys, other, delta
-        As given to ``groupby``.
-    max_groups : int or None
-        How many groups a unit reaches.
-    """
-
-    by: Any
-    keys: Any = None
-    other: Hashable | None = None
-    max_groups: int | None = None
-    delta: object = None
-
-    @classmethod
-    def of(cls, by: Any, keys: Any, other: Hashable | None, max_groups: int | None, delta: object) -> Grouping:
-        """Return the grouping that a call named."""
-        return cls(by, keys, other, None if max_groups is None else checked_count("max_groups", max_groups), delta)
-
-    def check(self) -> None:
-        """Refuse keys that are columns of a protected frame."""
-        refuse_private(self.by, self.keys)
-
-    def find(self, frame: PublicFrame) -> KeySet | PrivateKeys:
-        """Return the groups."""
-        if isinstance(self.keys, str) and self.keys == "private":
-            return private_keys(frame, self.by, self.other, self.delta)
-        if self.delta is not None:
-            raise KeysError.unusable(self.by, "are public: delta= is for keys='private'")
-        return group_keys(frame, self.by, self.keys, self.other)
-
-    def text(self, keys: KeySet | PrivateKeys) -> str:
-        """Return the arguments for the ledger."""
-        asked = self.by if isinstance(self.by, list) else [self.by]
-        columns = ", ".join(
-            f"{one.key!r} by {getattr(one.freq, 'freqstr', one.freq)}" if isinstance(one, pd.Grouper) else repr(one) for one in asked
-        )
-        private = ", keys='private'" if isinstance(keys, PrivateKeys) else ""
-        return columns + private + ("" if self.max_groups is None else f", max_groups={self.max_groups}")
+__all__ = ["GroupByDP"]
 
 
 def _shown(by: Any) -> str:
     return repr(by.key) if isinstance(by, pd.Grouper) else repr(by)
 
 
-class GroupByDP(SpreadAndOrder):
+class GroupByDP(Guided):
     """Grouped answers: ``df.dp.groupby("ward").mean("charge", epsilon=0.1)``.
 
-    One ε serves all groups, for a person is in one of them (or in ``max_rows`` of them at most, and the noise says so).  Every declared
+    One ε serves all groups, for a row is in one of them, and a unit in ``max_rows`` of them at most, as the noise says.  Every declared
     group is in the answer, in declared order; one that does not occur is noise around zero.  Answers are plain Series and DataFrames; their
     ± is in ``df.dp.session.releases[-1]``.
     """
 
     _called = "df.dp.groupby(...)"
 
-    def __init__(self, frame: pd.DataFrame, grouping: Grouping, column: Any = None) -> None:
-        self._frame = frame
+    def __init__(self, asks: Asks, grouping: Grouping, column: Any = None) -> None:
+        self._asks = asks
         self._grouping = grouping
         self._column = column
 
-    def __getitem__(self, column: Any) -> Self:
+    def __getitem__(self, column: Any) -> GroupByDP:
         """Select a column, or a list of columns, as in pandas."""
-        return type(self)(self._frame, self._grouping, column)
+        return GroupByDP(self._asks, self._grouping, column)
 
     @boundary
     def __iter__(self) -> Any:
@@ -118,7 +66,7 @@ class GroupByDP(SpreadAndOrder):
         """Return what is grouped by, and the budget, for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: registry.require(release.base_of(self._frame)).session, f"df{repr(self)[1:-1]}", lines=0)
+        return shown(lambda: session_of(self._asks.source), f"df{repr(self)[1:-1]}", lines=0)
 
     @boundary
     def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> pd.Series[Any]:
@@ -129,7 +77,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -158,11 +106,7 @@ class GroupByDP(SpreadAndOrder):
         east      4
         dtype: int64
         """
-        return self._sized(Price.of(epsilon, price))
-
-    def _sized(self, price: Price) -> pd.Series[Any]:
-        """Return ``size()`` at a price; for the tables made of it."""
-        counts: pd.Series[Any] = self._ask(basic.size, price)
+        counts: pd.Series[Any] = self._ask(questions.size, Price.of(epsilon, price))
         return counts
 
     @boundary
@@ -178,7 +122,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups and columns together.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -189,12 +133,8 @@ class GroupByDP(SpreadAndOrder):
         -------
         As ``size``; with ``unique`` a unit adds 1 to each group it reaches, so that the scale is that of ``max_rows`` or ``max_groups``, whichever is less.
         """
-        chosen = self._column if column is None else column
-        return self._ask(
-            partial(privacy_units.units if checked_flag("unique", unique) else basic.count, column=chosen),
-            Price.of(epsilon, price),
-            name=chosen,
-        )
+        chosen = self._chosen(column)
+        return self._ask(questions.count(chosen, unique=unique), Price.of(epsilon, price), chosen)
 
     @boundary
     def sum(
@@ -219,7 +159,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -232,8 +172,8 @@ class GroupByDP(SpreadAndOrder):
         move by at most ``max_rows * max(abs(lower), abs(upper))``.  With ``per_unit`` by its larger end for each group that a unit reaches: ``max_rows`` or
         ``max_groups`` of them, whichever is less.
         """
-        build = basic.total if per_unit is None else partial(privacy_units.unit_totals, per_unit=per_unit)
-        return self._ask_columns(build, column, bounds, Price.of(epsilon, price))
+        chosen = self._chosen(column)
+        return self._ask(questions.total(chosen, bounds, per_unit), Price.of(epsilon, price), chosen)
 
     @boundary
     def mean(
@@ -255,7 +195,7 @@ class GroupByDP(SpreadAndOrder):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, ``within`` and ``level``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
@@ -266,52 +206,116 @@ class GroupByDP(SpreadAndOrder):
         -------
         ``epsilon``-DP when one unit is added or removed: two cells per group, as for ``df.dp.mean``; a row moves those of its own group alone.
         """
-        return self._ask_columns(basic.mean, column, bounds, Price.of(epsilon, price))
+        chosen = self._chosen(column)
+        return self._ask(questions.mean(chosen, bounds), Price.of(epsilon, price), chosen)
 
     @boundary
-    def agg(
+    def var(
         self,
-        func: Any = None,
+        column: Any = None,
         *,
         bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        ddof: int = 1,
         epsilon: object = None,
-        rho: object = None,
-        mechanism: str | None = None,
-        within: Any = None,
-        level: float = 0.95,
-        rows: object = None,
-        label: str | bool | None = None,
-        **named: Any,
+        **price: Unpack[PriceOptions],
     ) -> Any:
-        """Ask several statistics of several columns of each group in one charge, as pandas' ``groupby.agg``.
+        """Return the variance of the clamped values of each group; as ``df.dp.var``, for every group with the whole ε.
 
         Parameters
         ----------
-        func : str, list or dict
-            As for ``df.dp.agg``.
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
         bounds : (lower, upper), or dict of column to (lower, upper)
             As for ``df.dp.mean``.
+        ddof : int
+            The divisor is ``n - ddof``, as in pandas.
         epsilon : number
-            What this answer may spend, for all groups together; divided equally among the columns.
-        rho, mechanism, within, level, rows, label
-            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`.
-        **named : (column, function)
-            Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
         Returns
         -------
         Series or DataFrame
-            As pandas would lay it out: two levels of columns where columns have lists of functions.
+            Never negative.  In squared units of the column; dates and durations have a ``std`` only.
 
         Privacy
         -------
-        As ``df.dp.agg``; a row moves the cells of its own group alone.
+        ``epsilon``-DP when one unit is added or removed: three cells per group, as for ``df.dp.var``; a row moves those of its own group alone.
         """
-        from pandas_dp.statistics import aggregate  # noqa: PLC0415  (loaded for those who use it)
+        chosen = self._chosen(column)
+        return self._ask(questions.spread("var", chosen, bounds, ddof), Price.of(epsilon, price), chosen)
 
-        name = self._column if isinstance(func, str) else None
-        build = partial(aggregate.aggregate, func=func, named=named, bounds=bounds, selected=self._column, grouped=True)
-        return self._ask(build, Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label), name=name)
+    @boundary
+    def std(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        ddof: int = 1,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return the standard deviation of the clamped values of each group: the root of ``var``, in the column's unit, for the same price.
+
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        ddof : int
+            The divisor is ``n - ddof``, as in pandas.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+
+        Returns
+        -------
+        Series or DataFrame
+            Never negative.
+
+        Privacy
+        -------
+        ``epsilon``-DP when one unit is added or removed: three cells per group, as for ``df.dp.var``; a row moves those of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.spread("std", chosen, bounds, ddof), Price.of(epsilon, price), chosen)
+
+    @boundary
+    def median(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return the median of the clamped values of each group; as ``quantile(q=0.5)``.
+
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+
+        Returns
+        -------
+        Series or DataFrame
+            Inside the bounds.  Its ± is in ranks.
+
+        Privacy
+        -------
+        As ``df.dp.quantile``; a row moves the ranks of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.median(chosen, bounds), Price.of(epsilon, price), chosen)
 
     @boundary
     def quantile(
@@ -345,32 +349,191 @@ class GroupByDP(SpreadAndOrder):
         """
         if self._column is not None and not isinstance(self._column, list) and q is None and column is not None:
             column, q = None, column
-        return self._descriptive(quantile_query(0.5 if q is None else q), column, bounds, Price.of(epsilon, price))
+        chosen = self._chosen(column)
+        return self._ask(questions.quantile(0.5 if q is None else q, chosen, bounds), Price.of(epsilon, price), chosen)
 
-    def _descriptive(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price, **options: Any) -> Any:
-        return self._ask_columns(partial(build, **options), column, bounds, price)
+    @boundary
+    def min(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return a value near the smallest of each group: one row decides the true minimum, which therefore stays private.
 
-    def _ask_columns(self, build: Callable[..., Query], column: Any, bounds: Any, price: Price) -> Any:
-        chosen = self._column if column is None else column
-        return self._ask(partial(build, column=chosen, bounds=bounds), price, name=chosen)
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
-    def _ask(self, build: Callable[[PublicFrame], Query], price: Price, name: Any = None) -> Any:
-        self._grouping.check()
+        Returns
+        -------
+        Series or DataFrame
+            Inside the bounds; a group with few rows tends to the other bound.
 
-        def grouped(frame: PublicFrame) -> Query:
-            keys = self._grouping.find(frame)
-            query = basic.grouped(build(frame.without(keys.columns)), keys, self._grouping.text(keys), self._grouping.max_groups)
-            return replace(query, name=None if isinstance(name, list) else name)
+        Privacy
+        -------
+        As ``df.dp.quantile``; a row moves the ranks of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.extreme("min", chosen, bounds), Price.of(epsilon, price), chosen)
 
-        return self._answer(grouped, price)
+    @boundary
+    def max(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return a value near the largest of each group; the mirror image of ``min``.
 
-    def _answer(self, build: Callable[[PublicFrame], Query], price: Price) -> Any:
-        return release.answer(self._frame, build, price)
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
 
+        Returns
+        -------
+        Series or DataFrame
+            Inside the bounds; a group with few rows tends to the other bound.
 
-def refuse_private(columns: Any, keys: Any) -> None:
-    """Refuse keys or edges that are columns of a protected frame, or labels of one: which of them occur is private."""
-    for part in keys.values() if isinstance(keys, dict) else [keys]:
-        labels = pd.DataFrame(index=part) if isinstance(part, pd.Index) else part
-        if isinstance(labels, (pd.Series, pd.DataFrame)) and registry.find(labels) is not None:
-            raise KeysError.unusable(columns, "are taken from a protected frame: list them from public knowledge")
+        Privacy
+        -------
+        As ``df.dp.quantile``; a row moves the ranks of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.extreme("max", chosen, bounds), Price.of(epsilon, price), chosen)
+
+    @boundary
+    def iqr(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return the distance between the quartiles of each group, which are chosen together.
+
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+
+        Returns
+        -------
+        Series or DataFrame
+            Never negative.
+
+        Privacy
+        -------
+        As ``df.dp.quantile``; a row moves the ranks of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.iqr(chosen, bounds), Price.of(epsilon, price), chosen)
+
+    @boundary
+    def agg(
+        self,
+        func: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        rho: object = None,
+        mechanism: str | None = None,
+        within: Any = None,
+        level: float = 0.95,
+        rows: object = None,
+        label: str | bool | None = None,
+        **named: Any,
+    ) -> Any:
+        """Ask several statistics of several columns of each group in one charge, as pandas' ``groupby.agg``.
+
+        Parameters
+        ----------
+        func : str, list or dict
+            As for ``df.dp.agg``.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among the *columns*, whatever the number of functions.
+        rho, mechanism, within, level, rows, label
+            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`.
+        **named : (column, function)
+            Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas would lay it out: two levels of columns where columns have lists of functions.
+
+        Privacy
+        -------
+        As ``df.dp.agg``; a row moves the cells of its own group alone.
+        """
+        name = self._column if isinstance(func, str) else None
+        price = Price.named(epsilon, rho, mechanism, within, level, rows=rows, label=label)
+        return self._ask(questions.aggregate(func, named, bounds, selected=self._column, grouped=True), price, name)
+
+    @boundary
+    def describe(
+        self,
+        column: Any = None,
+        *,
+        bounds: Bounds | Mapping[Hashable, Bounds] | None = None,
+        epsilon: object = None,
+        **price: Unpack[PriceOptions],
+    ) -> Any:
+        """Return pandas' ``describe`` of each group; as ``df.dp.describe``, for every group with the whole ε.
+
+        Parameters
+        ----------
+        column : Hashable or list, optional
+            By default the selected ones, or all that have bounds, except those grouped by.
+        bounds : (lower, upper), or dict of column to (lower, upper)
+            As for ``df.dp.mean``.
+        epsilon : number
+            What this answer may spend, for all groups together; divided equally among several columns.
+        **price
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+
+        Returns
+        -------
+        DataFrame
+            Groups down; of one column its statistics across, of several both, as pandas lays it out.
+
+        Privacy
+        -------
+        As ``df.dp.describe``; a row moves the cells and ranks of its own group alone.
+        """
+        chosen = self._chosen(column)
+        return self._ask(questions.describe(chosen, bounds), Price.of(epsilon, price), chosen)
+
+    def _chosen(self, column: Any) -> Any:
+        """Return the column or columns that a call names, or else those that were selected."""
+        return self._column if column is None else column
+
+    def _ask(self, build: Build, price: Price, name: Any = None) -> Any:
+        return self._asks.run(questions.by_group(build, self._grouping, name), price)

@@ -41,7 +41,7 @@ class Described(Protocol):
         """Return the dtype of a column."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Planned:
     """What a frame will say of itself."""
 

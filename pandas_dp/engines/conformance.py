@@ -16,6 +16,7 @@ from pandas_dp.domains.keysets import Bins, KeyList, KeySet, PrivateKeys
 from pandas_dp.engines.contract import Contribution, Gram, Occurring, Ranks, ReadPlan, Sums
 from pandas_dp.engines.pandas import PandasSource
 from pandas_dp.expressions.parse import Column, parse
+from pandas_dp.expressions.steps import Step
 from pandas_dp.lineage.roster import Roster
 
 if TYPE_CHECKING:
@@ -218,16 +219,14 @@ def _grouped() -> Iterator[Case]:
 
 
 def _stepped() -> Iterator[Case]:
-    from pandas_dp.accessor.views import _Step  # noqa: PLC0415
-
     columns: dict[Hashable, Column] = {
         "x": Column("int", (0, 8), None),
         "y": Column("float", (0, 2), None),
         "t": Column("text", None, None),
     }
     steps = (
-        _Step(condition=parse("x >= 1 and t in ['a', 'b', 'c']", columns)),
-        _Step(assigned=(("z", parse("where(isna(y), 0, y * 2 + x)", columns)),)),
+        Step(condition=parse("x >= 1 and t in ['a', 'b', 'c']", columns)),
+        Step(assigned=(("z", parse("where(isna(y), 0, y * 2 + x)", columns)),)),
     )
     z = FloatGrid.between(0.0, 9.0)
     yield Case("steps of a view", _table(), ReadPlan((*_SUMS, Sums("z", z), Ranks("z", z)), steps))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pandas_dp.cells.cells import Grid, OneEach
     from pandas_dp.cells.ranks import Order
     from pandas_dp.domains.keysets import KeySet, PrivateKeys
+    from pandas_dp.expressions.steps import Step
 
 __all__ = ["Contribution", "Gram", "Occurring", "Ranks", "Read", "ReadPlan", "Reader", "Source", "Sums", "contained"]
 
@@ -113,7 +114,7 @@ class ReadPlan(NamedTuple):
     """
 
     reads: tuple[Read, ...]
-    steps: tuple[Any, ...] = ()
+    steps: tuple[Step, ...] = ()
     contribution: Contribution = Contribution()
     keys: KeySet | PrivateKeys | None = None
     records: OneEach | None = None

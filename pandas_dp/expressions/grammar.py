@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,7 @@ from pandas_dp.expressions.intervals import Interval, Range, Unknown, derive, en
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pandas_dp.expressions.parse import Column
-
-__all__ = ["Builder", "restore"]
+__all__ = ["Builder", "Column", "restore"]
 
 _DEEPEST = 50
 _LARGEST_EXPONENT = 64
@@ -57,6 +56,25 @@ _SECONDS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
 def restore(part: str, quoted: Mapping[str, str]) -> str:
     """Put quoted names back where plain ones stand for them."""
     return re.sub(r"(?<!q)q+_\d+_", lambda found: quoted.get(found[0], found[0]), part) if quoted else part
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Public facts about a column that an expression may name.
+
+    Attributes
+    ----------
+    kind : str
+        ``"bool"``, ``"int"``, ``"float"``, ``"datetime"``, ``"timedelta"``, ``"text"`` or ``"other"``.
+    bounds : tuple or None
+        Lower and upper bound, as numbers, Timestamps or Timedeltas, if they are known.
+    keys : tuple or None
+        The public keys, if they are known.
+    """
+
+    kind: str
+    bounds: tuple[Any, Any] | None = None
+    keys: tuple[Any, ...] | None = None
 
 
 class Builder:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from pandas_dp.errors import ExpressionError
 from pandas_dp.expressions.evaluate import Rows, zone_of
-from pandas_dp.expressions.grammar import Builder, restore
+from pandas_dp.expressions.grammar import Builder, Column, restore
 from pandas_dp.expressions.intervals import Interval, Unknown
 
 if TYPE_CHECKING:
@@ -36,25 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Expression", "parse"]
 
 _LONGEST = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Public facts about a column that an expression may name.
-
-    Attributes
-    ----------
-    kind : str
-        ``"bool"``, ``"int"``, ``"float"``, ``"datetime"``, ``"timedelta"``, ``"text"`` or ``"other"``.
-    bounds : tuple or None
-        Lower and upper bound, as numbers, Timestamps or Timedeltas, if they are known.
-    keys : tuple or None
-        The public keys, if they are known.
-    """
-
-    kind: str
-    bounds: tuple[Any, Any] | None = None
-    keys: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ def test_every_step_is_row_by_row(place):
             },
             index=generator.permutation(100)[:rows],
         )
-        asked = [STEPS[place](protect(frame).dp)._frame for frame in (whole, whole.iloc[:-1])]
+        asked = [STEPS[place](protect(frame).dp)._asks.source for frame in (whole, whole.iloc[:-1])]
         views = [taken(view.base, view.steps) for view in asked]
         (more, marks), (less, fewer) = views
         pd.testing.assert_frame_equal(more.iloc[:-1].reset_index(drop=True), less.reset_index(drop=True))
