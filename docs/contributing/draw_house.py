@@ -179,30 +179,30 @@ def reduced(graph: Graph) -> Graph:
 # The picture
 
 WIDTH = 1000
-EDGE = 26  # left and right of the boxes
+EDGE = 22  # left and right of the boxes
 LANE = 14  # the width of an arrow that passes a floor
-SPACE = 18  # between two boxes of a floor
+SPACE = 16  # between two boxes of a floor
 GAP = (38, 66)  # the least and greatest height between two floors
-TOP = 64
-BOX = (190, 262)  # the least and greatest width
-LINE = 15  # from a line of text to the next
-TEXT = 11.5  # the size of letters
+TOP = 70
+BOX = (196, 280)  # the least and greatest width
+LINE = 17  # from a line of text to the next
+TEXT = 13  # the size of letters
 PADDING = 11
 
-KEY = "Green: what users import.  Dashed: used by nearly all, so without arrows.  No arrow where a longer way leads there."
+KEY = "Green: what users import.  Dashed: used by nearly all, so without arrows.  An arrow beside a longer way is left out."
 STYLE = """
     .paper { fill: #ffffff; }
     text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; fill: #3b4654; }
-    .title { font-size: 17px; font-weight: 600; fill: #17202b; }
-    .small { font-size: 11.5px; }
+    .title { font-size: 19px; font-weight: 600; fill: #17202b; }
+    .small { font-size: 13px; }
     .room { fill: #f4f7fa; stroke: #9fb0c3; stroke-width: 1.2; }
     .offered .room { fill: #e9f3f0; stroke: #2f8f78; }
     .shared .room { stroke-dasharray: 4 3; fill: none; }
     .circle .room { stroke: #c0392b; stroke-width: 2; }
-    .name { font-size: 14.5px; font-weight: 650; fill: #17202b; }
+    .name { font-size: 16px; font-weight: 650; fill: #17202b; }
     .offered .name { fill: #14705b; }
-    .job { font-size: 11.5px; }
-    .size { font-size: 10.5px; fill: #6d7a89; text-anchor: end; }
+    .job { font-size: 13px; }
+    .size { font-size: 11.5px; fill: #6d7a89; text-anchor: end; }
     .shared .job { fill: #6d7a89; }
     .arrow { fill: none; stroke: #7b8da1; stroke-width: 1.35; }
     .head { fill: #7b8da1; stroke: none; }
@@ -406,7 +406,7 @@ def _svg(house: House, layers: list[list[str]], places: dict[str, Place], ways: 
     """Write the picture down."""
     rooms = house.rooms()
     number = {name: index for index, layer in enumerate(layers) for name in layer}
-    tall = [34 + LINE * max(len(places[name].lines) for name in layer) for layer in layers]
+    tall = [38 + LINE * max(len(places[name].lines) for name in layer) for layer in layers]
     gaps = [min(GAP[1], GAP[0] + 2.5 * sum(len(places[name].above) for name in layer)) for layer in layers]
     tops, y = [0.0] * len(layers), float(TOP)
     for index in range(len(layers) - 1, -1, -1):
@@ -420,8 +420,8 @@ def _svg(house: House, layers: list[list[str]], places: dict[str, Place], ways: 
         f'  <desc id="d">{escape(_told(rooms, house))}</desc>',
         f"  <style>{STYLE}  </style>",
         f'  <rect class="paper" width="{WIDTH}" height="{height}" rx="10"/>',
-        f'  <text class="title" x="{EDGE}" y="31">The rooms of {house.package}: each imports from below, and never from above</text>',
-        f'  <text class="small" x="{EDGE}" y="49">{KEY}</text>',
+        f'  <text class="title" x="{EDGE}" y="33">The rooms of {house.package}: each imports from below, and never from above</text>',
+        f'  <text class="small" x="{EDGE}" y="54">{KEY}</text>',
     ]
     for way in ways:
         out.extend(_arrow(way, number, tops, tall, places))
@@ -449,15 +449,15 @@ def _box(name: str, size: int, place: Place, span: tuple[float, float], kinds: l
     """Return a room, as SVG."""
     left, top = place.x - place.width / 2, span[0]
     count = f"{size} module{'s' * (size > 1)}"
-    if length(name) * 16 + length(count) * 10.5 > place.width - 2.5 * PADDING:
+    if length(name) * 17.5 + length(count) * 11.5 > place.width - 2.5 * PADDING:
         count = str(size)
     return [
         f'  <g class="{" ".join(["box", *kinds])}">',
         f'    <rect class="room" x="{left:.1f}" y="{top:.1f}" width="{place.width:.1f}" height="{span[1]:.1f}" rx="6"/>',
-        f'    <text class="name" x="{left + PADDING:.1f}" y="{top + 20:.1f}">{escape(name)}</text>',
-        f'    <text class="size" x="{left + place.width - PADDING:.1f}" y="{top + 19:.1f}">{count}</text>',
+        f'    <text class="name" x="{left + PADDING:.1f}" y="{top + 22:.1f}">{escape(name)}</text>',
+        f'    <text class="size" x="{left + place.width - PADDING:.1f}" y="{top + 21:.1f}">{count}</text>',
         *(
-            f'    <text class="job" x="{left + PADDING:.1f}" y="{top + 38 + LINE * index:.1f}">{escape(line)}</text>'
+            f'    <text class="job" x="{left + PADDING:.1f}" y="{top + 42 + LINE * index:.1f}">{escape(line)}</text>'
             for index, line in enumerate(place.lines)
         ),
         "  </g>",
