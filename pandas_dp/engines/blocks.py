@@ -75,7 +75,7 @@ class StepSum:
             np.subtract(ints, ints.dtype.type(self._steps.zero + self._grid.first), out=ints)
             self._squares.add(ints)
 
-    def moments(self) -> tuple[int, int, int]:
+    def sums(self) -> tuple[int, int, int]:
         """Return the exact number, sum of steps and sum of squared steps (0 if not asked for)."""
         squares = 0
         if self._squares is not None:
@@ -180,7 +180,7 @@ class GroupSum:
         for place, half in enumerate(halves):
             parts[place] += np.bincount(codes, weights=half, minlength=self._groups + 1).astype(np.int64)
 
-    def moments(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
         """Return number, sum of steps and sum of squared steps of every group; the sums as Python ints where they might not fit."""
         first, count = self._grid.first, self._count[:-1]
         total: NDArray[Any] = self._parts[-1][:-1]

@@ -41,7 +41,7 @@ def all_sums(frame: pd.DataFrame | pd.Series[Any], read: Sums, counted: NDArray[
             values = values[chosen]
             missing = None if missing is None else missing[chosen]
         steps.add(values, missing)
-    return steps.moments()
+    return steps.sums()
 
 
 def group_sums(
@@ -65,4 +65,4 @@ def group_sums(
     steps = GroupSum(read.grid, min(length, block), groups.size, squares=read.squares)
     for start in range(0, length, block):
         steps.add(*block_of(start, start + block), codes[start : start + block])
-    return steps.moments()
+    return steps.sums()

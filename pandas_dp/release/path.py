@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pandas_dp.engines.contract import Reader, Source
-    from pandas_dp.release.plan import Plan, Price, Reading, Showing
+    from pandas_dp.release.plan import KeySelection, Plan, Price, Reading
     from pandas_dp.results import Estimate
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.sessions.session import Session
@@ -174,11 +174,11 @@ def released(
 def _measure(reader: Reader, query: Query, plan: Plan, reading: Reading) -> tuple[list[Estimate], pd.Index[Any] | None]:
     """Read, add noise, finish.  Runs after the charge."""
     index = getattr(query.keys, "index", None)
-    if plan.showing is not None:
-        counts, index = _shown(reader, plan.showing)
-        if plan.showing.whole:
+    if plan.selection is not None:
+        counts, index = _shown(reader, plan.selection)
+        if plan.selection.whole:
             (estimator,) = plan.parts[0][0].estimators
-            return [GroupEstimate(estimator, (counts,), plan.showing.noise, estimator.values([counts]))], index
+            return [GroupEstimate(estimator, (counts,), plan.selection.noise, estimator.values([counts]))], index
     groups = None if index is None else len(index)
     exact = totals(reading.cells, _sums(reader, query), reading.places) if reading.cells else []
     estimates: list[Estimate] = []
@@ -187,7 +187,7 @@ def _measure(reader: Reader, query: Query, plan: Plan, reading: Reading) -> tupl
         law: Any = noise
         if isinstance(what, OrderChoice):
             ranks = partial(reader.ranks, Ranks(what.column, what.grid))
-            found = chosen(what, law, top_of(what.grid), ranks, groups, public=plan.showing is None)
+            found = chosen(what, law, top_of(what.grid), ranks, groups, public=plan.selection is None)
         elif isinstance(what, CellTotals):
             found = noisy([exact.pop(0) for _ in what.cells], law, groups)
         else:
@@ -207,12 +207,12 @@ def _sums(reader: Reader, query: Query) -> list[tuple[Any, Any, Any]]:
     return found
 
 
-def _shown(reader: Reader, showing: Showing) -> tuple[NDArray[Any], pd.Index[Any]]:
+def _shown(reader: Reader, selection: KeySelection) -> tuple[NDArray[Any], pd.Index[Any]]:
     """Find the keys that enough units have: noisy numbers of units that reach the threshold."""
     units = _read(reader.candidates())
     occurring = np.flatnonzero(units)
-    counts = add(units[occurring], sampler_of(showing.noise).draws(len(occurring)))
-    shown = np.flatnonzero(counts >= showing.threshold)
+    counts = add(units[occurring], sampler_of(selection.noise).draws(len(occurring)))
+    shown = np.flatnonzero(counts >= selection.threshold)
     # Of those that do not show nothing may be seen, not even how they are held.
     return narrow(counts[shown]), _read(reader.show(occurring[shown]))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pandas_dp.sessions.session import Session
     from pandas_dp.statistics.query import Part, Query
 
-__all__ = ["Plan", "Price", "PriceOptions", "Showing", "margin_before", "plan_of", "reading_of", "widths"]
+__all__ = ["KeySelection", "Plan", "Price", "PriceOptions", "margin_before", "plan_of", "reading_of", "widths"]
 
 LEVEL = 0.95
 _MOST_ROWS = 10**15
@@ -121,7 +121,7 @@ Law = Laplace | Gaussian | Exponential
 
 
 @dataclass(slots=True)
-class Showing:
+class KeySelection:
     """How private keys are found: noise on their numbers of units, and the threshold that shows one."""
 
     noise: Laplace
@@ -139,7 +139,7 @@ class Plan:
     mechanism: str
     parts: list[tuple[Part, Law]]
     """What is released, and the noise on it."""
-    showing: Showing | None = None
+    selection: KeySelection | None = None
 
 
 def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
@@ -199,9 +199,9 @@ def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: 
     share = Fraction(cost.epsilon) if whole else Fraction(cost.epsilon) / 2
     reach = records_of_unit(roster.max_rows, query.max_groups, grouped=True, one_each=True)
     scale = Fraction(reach) / share
-    showing = Showing(Laplace(scale), key_threshold(scale, delta, reach), whole, query.max_groups)
+    selection = KeySelection(Laplace(scale), key_threshold(scale, delta, reach), whole, query.max_groups)
     parts = _parts(query, share, None, roster.max_rows)
-    return Plan(type(cost).laplace(cost.epsilon, delta), f"discrete Laplace, keys shown from {showing.threshold} units", parts, showing)
+    return Plan(type(cost).laplace(cost.epsilon, delta), f"discrete Laplace, keys shown from {selection.threshold} units", parts, selection)
 
 
 def _counts_units(query: Query, roster: Roster) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pandas_dp.statistics.moments import NoisyMoments
+from pandas_dp.statistics.noisy_moments import NoisyMoments
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -22,7 +22,7 @@ from pandas_dp.domains.objects import number
 from pandas_dp.engines.gram import gram
 from pandas_dp.noise.laplace import discrete_laplace
 from pandas_dp.statistics.association import CorrelationEstimate, CovarianceEstimate
-from pandas_dp.statistics.reach import many_half_width
+from pandas_dp.statistics.weighted_sums import many_half_width
 
 TENS = FloatGrid.between(-3.0, 10.0)
 WIDE = IntGrid(-(2**63), 2**63 - 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pandas_dp.statistics.reach import many_half_width
+from pandas_dp.statistics.weighted_sums import many_half_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
