@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.accessor.frames import DataFrameDP, SeriesDP, dp
+from pandas_dp.accessor.frames import DataFrameDP, SeriesDP, Session, dp
 from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 from pandas_dp.errors import (
     AccountingMissing,
@@ -45,7 +45,6 @@ from pandas_dp.errors import (
 from pandas_dp.accessor.groupby import GroupByDP
 from pandas_dp.accessor.previews import Preview
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
-from pandas_dp.sessions.session import Session
 from pandas_dp.accessor.views import ViewDP
 
 if TYPE_CHECKING:

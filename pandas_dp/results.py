@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pandas as pd
 
+from pandas_dp.display.numbers import plus_minus
 from pandas_dp.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from pandas_dp.quantities.budget import Epsilon
 
 __all__ = ["Estimate", "NoisyFloat", "NoisyInt", "Release", "check_level", "plus_minus"]
-
-
-_PLAIN = 1e16  # beyond, and below 10**-12, powers of ten are easier to read
-_PLACES = 12
 
 
 class Estimate(Protocol):
@@ -158,7 +155,7 @@ class Release:
         -----
         More pictures are in ``pandas_dp.plotting``.
         """
-        from pandas_dp.plotting.drawing import draw_answer  # noqa: PLC0415  (for those who draw)
+        from pandas_dp.display.drawing import draw_answer  # noqa: PLC0415  (for those who draw)
 
         return draw_answer(self, ax, level, columns)
 
@@ -302,22 +299,3 @@ def check_level(level: float) -> None:
     """Raise ``ParameterError`` unless ``0 < level < 1``."""
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ParameterError.number("level", "a number between 0 and 1, such as 0.95")
-
-
-def plus_minus(value: Any, half_width: Any) -> str:
-    """Return ``value ± half_width`` with the margin to two significant digits and the value to the same place."""
-    if not isinstance(value, (int, float)):
-        return f"{value} ± {half_width}"
-    margin = float(half_width)
-    if margin <= 0:
-        return f"{float(value):.12g} ± 0"
-    if not math.isfinite(margin):
-        return f"{float(value):.6g} ± {margin}"
-    places = max(0, 1 - math.floor(math.log10(margin)))
-    if isinstance(value, int):
-        places = 0
-    if abs(value) >= _PLAIN or places > _PLACES:
-        return f"{float(value):.6g} ± {margin:.2g}"
-    # A margin may be rounded up, never down.
-    margin = math.ceil(margin * 10**places * (1 - 1e-12)) / 10**places
-    return f"{value:.{places}f} ± {margin:.{places}f}" if places else f"{round(value)} ± {margin:.0f}"

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 from pandas_dp.sessions import protect as protecting
+from pandas_dp.sessions import session as sessions
 
 from pandas_dp.release import path as release
 from pandas_dp.quantities.budget import checked_flag
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
     from pandas_dp.results import NoisyInt
-    from pandas_dp.sessions.session import Session
 
     class DPFrame(pd.DataFrame):
         """For type checkers: a DataFrame that has ``.dp``.  At run time it is a plain DataFrame."""
@@ -48,8 +48,12 @@ if TYPE_CHECKING:
         def dp(self) -> SeriesDP:
             """The accessor."""
 
+    Session = sessions.Session[DPFrame]
+else:
+    Session = sessions.Session
 
-__all__ = ["DataFrameDP", "SeriesDP", "dp"]
+
+__all__ = ["DataFrameDP", "SeriesDP", "Session", "dp"]
 
 
 @register_dataframe_accessor("dp")
@@ -58,6 +62,12 @@ class DataFrameDP(FrameQueries, Tracked):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
+
+    if TYPE_CHECKING:
+
+        @property
+        def session(self) -> Session:
+            """The session, whose ``protect()`` returns frames that have ``.dp``."""
 
     @boundary
     def protect(
@@ -231,7 +241,7 @@ class SeriesDP(Asked, ColumnQueries):
 
 
 # The methods named like a module of this package shadow it inside the class bodies; this is how protect() reaches it.
-_protect = protecting.protect
+_protect = partial(protecting.protect, Session)
 
 
 @overload

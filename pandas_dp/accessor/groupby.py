@@ -119,7 +119,7 @@ class GroupByDP(SpreadAndOrder):
         """Return what is grouped by, and the budget, for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: registry.require(release.base_of(self._frame)).session, f"df{repr(self)[1:-1]}", lines=0)
+        return shown(lambda: registry.require(release.base_of(self._frame)).core, f"df{repr(self)[1:-1]}", lines=0)
 
     @boundary
     def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> pd.Series[Any]:

@@ -99,8 +99,8 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
         )
         return cast("Preview", table)  # what most calls return is what type checkers are told
     protected = require(release.base_of(source))
-    session = protected.session
-    session.accountant.check_open()
+    session = protected.core
+    session.account.check_open()
     protected.check_derived(release.base_of(source))
     protected.roster.identify(release.base_of(source))
     query, _ = release.query_of(source, protected, build)
@@ -109,9 +109,10 @@ def preview(source: Any, build: Callable[[PublicFrame], Query], price: Price) ->
     size = price.rows or released
     reach = query.ordered(widths(plan.parts, price.level, size))
     half_width = reach[0] if query.labels is None or query.square else dict(zip(_names(query), reach, strict=True))
-    concentrated = isinstance(session.budget, Rho)
+    session.account.refresh()
+    concentrated = isinstance(session.account.budget, Rho)
     cost = plan.cost.rho if concentrated else plan.cost.named
-    return Preview(query.text, cost, session.accountant.after(plan.cost), half_width, price.level)
+    return Preview(query.text, cost, session.account.after(plan.cost), half_width, price.level)
 
 
 def _names(query: Query) -> list[Hashable]:

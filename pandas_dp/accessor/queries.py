@@ -38,7 +38,7 @@ class Asked:
 
     @property
     @boundary
-    def session(self) -> Session:
+    def session(self) -> Session[Any]:
         """The session that answers for this frame: ``budget``, ``spent``, ``remaining``, ``ledger``, ``releases``.
 
         Raises
@@ -46,7 +46,7 @@ class Asked:
         NotProtected
             If the frame belongs to no session of this process.
         """
-        return registry.require(release.base_of(self._frame)).session
+        return registry.require(release.base_of(self._frame)).core.face
 
     def __repr__(self) -> str:
         """Return what is left of the budget; nothing here depends on data."""
@@ -54,14 +54,14 @@ class Asked:
             known = registry.find(release.base_of(self._frame))
         except DPError:
             known = None
-        return "<.dp: not protected>" if known is None else f"<.dp: {known.session!r}>"
+        return "<.dp: not protected>" if known is None else f"<.dp: {known.core.face!r}>"
 
     @boundary
     def _repr_html_(self) -> str:
         """Return budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self.session)
+        return shown(lambda: registry.require(release.base_of(self._frame)).core)
 
 
 class FrameQueries(Asked, TableQueries, DescriptiveQueries):

@@ -245,14 +245,14 @@ class ViewDP(FrameQueries, Tracked):
 
     def __repr__(self) -> str:
         """Return the steps' number; nothing here depends on data."""
-        return f"<.dp view of {registry.require(self._frame.base).session!r}>"
+        return f"<.dp view of {registry.require(self._frame.base).core.face!r}>"
 
     @boundary
     def _repr_html_(self) -> str:
         """Return steps, budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self.session, f"df.dp.{self._frame.text}")
+        return shown(lambda: registry.require(self._frame.base).core, f"df.dp.{self._frame.text}")
 
 
 def _view(frame: Any) -> View:

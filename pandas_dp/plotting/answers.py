@@ -9,7 +9,7 @@ import pandas as pd
 
 from pandas_dp.sessions import registry
 from pandas_dp.errors import ParameterError, ParameterTypeError, boundary
-from pandas_dp.plotting.drawing import as_numbers, axes_for, dated, draw_answer, headed, measured, name_places, percent, short
+from pandas_dp.display.drawing import as_numbers, axes_for, dated, draw_answer, headed, measured, name_places, percent, short
 from pandas_dp.results import Release, check_level
 
 if TYPE_CHECKING:

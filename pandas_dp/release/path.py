@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pandas_dp.release.plan import ColumnPart, Plan, Price, Showing
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.results import Estimate
-    from pandas_dp.sessions.session import Session
+    from pandas_dp.sessions.core import SessionCore
     from pandas_dp.statistics.estimators import Moments, OrderChoice, Query
     from pandas_dp.lineage.roster import Selection
 
@@ -84,7 +84,7 @@ def where_of(source: Any) -> tuple[Any, str]:
     return base, "" if base is source else source.text
 
 
-def rows_of(query: Query, source: Any, session: Session) -> int | None:
+def rows_of(query: Query, source: Any, session: SessionCore) -> int | None:
     """Return the released number of rows that a ± may rest on: of this very frame or view, and not of its groups."""
     return None if query.keys is not None else session.counts.last(*where_of(source))
 
@@ -121,8 +121,8 @@ def released(
     """
     process = os.getpid()
     protected = require(base_of(source))
-    session, roster = protected.session, protected.roster
-    session.accountant.check_open()
+    session, roster = protected.core, protected.roster
+    session.account.check_open()
     protected.check_derived(base_of(source))
     selection = roster.identify(base_of(source))
     query, columns = query_of(source, protected, build)
@@ -176,7 +176,7 @@ def released(
     return release, _noted(release, value, query, source, session)
 
 
-def _noted(release: Release, value: Any, query: Query, source: Any, session: Session) -> Any:
+def _noted(release: Release, value: Any, query: Query, source: Any, session: SessionCore) -> Any:
     """Return the value; if it is the number of rows of a frame or view, let the session remember it."""
     cells = query.parts[0].cells
     counts = len(cells) == 1 and cells[0].everything and len(query.parts) == 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pandas_dp.accounting import Cost
     from pandas_dp.accounting.prices import Strength
     from pandas_dp.cells.cells import Cell
-    from pandas_dp.sessions.session import Session
+    from pandas_dp.sessions.core import SessionCore
     from pandas_dp.statistics.estimators import Part, Query, Reading
     from pandas_dp.lineage.roster import Roster
 
@@ -153,14 +153,14 @@ class Plan:
     showing: Showing | None = None
 
 
-def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
+def plan_of(query: Query, session: SessionCore, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
     """Divide the price and set each scale, exactly.
 
     Parameters
     ----------
     query : Query
         In public terms.
-    session : Session
+    session : SessionCore
         Whose budget is asked.
     price : Price
         As the call named it.
@@ -202,7 +202,7 @@ def _cost(strength: Strength, parts: list[ColumnPart]) -> Cost:
     return replace(strength.cost, told=Rho(rho))
 
 
-def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
+def _with_private_keys(query: Query, keys: PrivateKeys, session: SessionCore, cost: Cost, roster: Roster) -> Plan:
     from pandas_dp.noise.threshold import key_threshold
 
     delta = session.query_delta(keys.delta)
@@ -258,7 +258,7 @@ def widths(parts: list[ColumnPart], level: float, size: int | None) -> list[Any]
     return found
 
 
-def _smallest(query: Query, session: Session, price: Price, roster: Roster, size: int | None) -> Epsilon:
+def _smallest(query: Query, session: SessionCore, price: Price, roster: Roster, size: int | None) -> Epsilon:
     """Return the smallest ε, to three digits upwards, whose ± is at most what was asked for."""
     gaussian = session.price(1, None, price.mechanism).rho is not None
     halved = isinstance(query.keys, PrivateKeys) and not _counts_units(query, roster)
