@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.noise import entropy as noise
 from pandas_dp.accounting import Cost
-from pandas_dp.quantities.budget import Epsilon
 from pandas_dp.cells.cells import Cell, FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
 from pandas_dp.composition import optimal_delta
 from pandas_dp.engines import Groups
 from pandas_dp.engines.columns import totals as pandas_totals
 from pandas_dp.errors import BudgetExhausted
+from pandas_dp.noise import entropy as noise
+from pandas_dp.quantities.budget import Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,7 +99,7 @@ def check_engine(totals: Totals, convert: Callable[[pd.DataFrame], Any]) -> None
                 raise AssertionError(msg)
 
 
-def check_accountant(make: Callable[[], Accountant[Any]], epsilon: float, delta: float) -> None:
+def check_accountant(make: Callable[[], Accountant], epsilon: float, delta: float) -> None:
     """Hold an accountant to its promise: filled with equal queries it stays within (ε, δ) by exact optimal composition.
 
     Parameters

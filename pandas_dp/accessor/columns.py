@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pandas_dp.release.plan import PriceOptions
     from pandas_dp.accessor.previews import Bounds
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.statistics.bounds_finding import PrivateBounds
+    from pandas_dp.results import PrivateBounds
     from pandas_dp.statistics.estimators import Query
 
 __all__ = ["ColumnQueries", "DescriptiveQueries"]

@@ -46,7 +46,8 @@ class Asked:
         NotProtected
             If the frame belongs to no session of this process.
         """
-        return registry.require(release.base_of(self._frame)).core.face
+        found: Session[Any] = registry.require(release.base_of(self._frame)).core.face
+        return found
 
     def __repr__(self) -> str:
         """Return what is left of the budget; nothing here depends on data."""

@@ -9,10 +9,10 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pandas_dp.quantities.rounding import rounded_up
-from pandas_dp.quantities.budget import Delta, Epsilon
 from pandas_dp.composition import zcdp_to_approx
 from pandas_dp.errors import AccountingMissing, ParameterError
+from pandas_dp.quantities.budget import Delta, Epsilon
+from pandas_dp.quantities.rounding import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

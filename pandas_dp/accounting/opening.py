@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pandas_dp.accounting import lock
-from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.accounting.account import Accountant
 from pandas_dp.accounting.filters import filter_of
 from pandas_dp.accounting.records import OPENING, Record, differences, whole_of
+from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.accounting.state import State
 from pandas_dp.accounting.stores import FileStore
-from pandas_dp.quantities.budget import Rho
 from pandas_dp.errors import LedgerDamaged, LedgerError, ParameterError, ParameterTypeError, SessionConflict
+from pandas_dp.quantities.budget import Rho
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -29,9 +29,7 @@ class Strength:
     cost: Cost
 
 
-def strength_of(
-    rule: Filter, epsilon: object, rho: object, mechanism: object, queries: int | None, *, chosen: bool = False
-) -> Strength:
+def strength_of(rule: Filter, epsilon: object, rho: object, mechanism: object, queries: int | None, *, chosen: bool = False) -> Strength:
     """Return what a query may spend, by its own price or the equal share, and on which noise.
 
     Raises

@@ -12,10 +12,10 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pandas_dp.quantities.budget import Rho
+from pandas_dp.display.numbers import plus_minus
 from pandas_dp.errors import DPError, NotProtected, SessionClosed
 from pandas_dp.errors.wording import visible
-from pandas_dp.display.numbers import plus_minus
+from pandas_dp.quantities.budget import Rho
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

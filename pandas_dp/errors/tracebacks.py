@@ -23,6 +23,7 @@ def boundary(method: Callable[P, R]) -> Callable[P, R]:
     Every public method that touches a frame is wrapped in it.  Errors of this package pass; an interrupt passes, stripped; what nobody
     foresaw may quote data and becomes ``ComputationFailed``.  A call with wrong arguments fails before any frame of ours exists, and is told what it may have.
     """
+
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         __tracebackhide__ = True  # by pytest, which then shows the line that asked

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pandas_dp.errors import LineageError, ParameterError
 from pandas_dp.engines.first_rows import first_rows
+from pandas_dp.errors import LineageError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

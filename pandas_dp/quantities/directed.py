@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pandas_dp.quantities.budget import as_fraction
 from pandas_dp.errors import ParameterError, ParameterTypeError
+from pandas_dp.quantities.budget import as_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,20 @@ import pkgutil
 
 __all__ = ["load"]
 
-_ROOMS = ("accounting", "cells", "display", "domains", "engines", "expressions", "lineage", "noise", "quantities", "release", "statistics", "wire")
+_ROOMS = (
+    "accounting",
+    "cells",
+    "display",
+    "domains",
+    "engines",
+    "expressions",
+    "lineage",
+    "noise",
+    "quantities",
+    "release",
+    "statistics",
+    "wire",
+)
 
 
 def load() -> None:

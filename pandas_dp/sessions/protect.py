@@ -156,7 +156,9 @@ def _take_name(name: str | None, opened: object, parameters: dict[str, object]) 
         registry.named_sessions.setdefault(name, (opened, parameters))
 
 
-def _kept(begin: Callable[..., Any], path: str, name: str | None, queries: int | None, *, epsilon: object, delta: object, rho: object) -> Any:
+def _kept(
+    begin: Callable[..., Any], path: str, name: str | None, queries: int | None, *, epsilon: object, delta: object, rho: object
+) -> Any:
     """Return the session by which this process has the file open already, so that a cell that runs again reads no file and makes no second copy of the row labels."""
     from pandas_dp.accounting.opening import check_same, terms  # noqa: PLC0415  (loaded for those who use it)
 

@@ -16,7 +16,16 @@ import pandas as pd
 
 from pandas_dp.accounting import Accountant
 from pandas_dp.accounting.filters import filter_of
-from pandas_dp.errors import LabelError, LargeBudgetWarning, LedgerError, LineageError, ParameterError, ParameterTypeError, SessionConflict, boundary
+from pandas_dp.errors import (
+    LabelError,
+    LargeBudgetWarning,
+    LedgerError,
+    LineageError,
+    ParameterError,
+    ParameterTypeError,
+    SessionConflict,
+    boundary,
+)
 from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
 from pandas_dp.sessions import registry
 from pandas_dp.sessions.core import SessionCore, checked_name
@@ -140,7 +149,7 @@ class Session(Generic[FrameT]):
         account = resume(as_path(ledger))
         recorded = account.opening
         session = cls.__new__(cls)
-        session._start(SessionCore(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"])))
+        session._start(SessionCore(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"])))  # noqa: SLF001  (a constructor)
         return session
 
     @property

@@ -194,7 +194,13 @@ def _index_of(thing: Any, others: list[Any] | None) -> Any:
         return {_KIND: "IntervalIndex", "v": [encode(thing.left, others), encode(thing.right, others), thing.closed], "name": name}
     if isinstance(thing, pd.DatetimeIndex):
         plain = thing if thing.tz is None else thing.tz_convert("UTC").tz_localize(None)
-        return {_KIND: "DatetimeIndex", "v": encode(plain.to_numpy(), others), "tz": encode(thing.tz, others), "freq": thing.freqstr, "name": name}
+        return {
+            _KIND: "DatetimeIndex",
+            "v": encode(plain.to_numpy(), others),
+            "tz": encode(thing.tz, others),
+            "freq": thing.freqstr,
+            "name": name,
+        }
     if isinstance(thing, pd.RangeIndex):
         return {_KIND: "RangeIndex", "v": [thing.start, thing.stop, thing.step], "name": name}
     values = thing.to_numpy() if isinstance(thing.dtype, np.dtype) else np.array([*thing.tolist(), None], dtype=object)[:-1]
@@ -276,8 +282,9 @@ def _objects(data: Any, others: Sequence[Any]) -> Any:
     return _shaped(flat, data["shape"])
 
 
-def _timestamp(value: int, unit: str, zone: Any, others: Sequence[Any]) -> pd.Timestamp:
-    plain = pd.Timestamp(np.datetime64(value, unit))  # type: ignore[call-overload]
+def _timestamp(held: list[Any], others: Sequence[Any]) -> pd.Timestamp:
+    value, unit, zone = held
+    plain = pd.Timestamp(np.datetime64(value, unit))
     return plain if zone is None else plain.tz_localize("UTC").tz_convert(decode(zone, others))
 
 
@@ -309,7 +316,7 @@ _DECODERS: dict[str, Callable[[Any, Sequence[Any]], Any]] = {
     "frozenset": lambda data, others: frozenset(decode(data["v"], others)),
     "float": lambda data, _: float(data["v"]),
     "Decimal": lambda data, _: Decimal(data["v"]),
-    "Timestamp": lambda data, others: _timestamp(*data["v"], others),
+    "Timestamp": lambda data, others: _timestamp(data["v"], others),
     "Timedelta": lambda data, _: pd.Timedelta(np.timedelta64(*data["v"])),
     "moment": lambda data, _: np.array(data["v"][0], dtype="i8").view(data["v"][1])[()],
     "timedelta": lambda data, _: dt.timedelta(*data["v"]),

@@ -8,7 +8,7 @@ before an answer of theirs is read.
 from __future__ import annotations
 
 import importlib
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 __all__ = ["CLASSES", "FIELDS", "QUESTIONS", "class_of", "field_of", "name_of", "written_field"]
@@ -65,7 +65,7 @@ def name_of(kind: type) -> str | None:
     return _by_place.get(f"{kind.__module__}:{kind.__qualname__}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _found(place: str) -> Any:
     module, name = place.split(":")
     return getattr(importlib.import_module(module), name)
