@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pandas as pd
 

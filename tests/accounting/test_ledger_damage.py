@@ -19,12 +19,12 @@ from ledger_support import folder, frame, small  # noqa: F401  (a fixture)
 from pandas_dp import DPError, LedgerBusy, LedgerDamaged, LedgerError, Session
 from pandas_dp.__main__ import main
 from pandas_dp.accounting import sqlite
-from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.accounting.ledger import Cost, Entry
 from pandas_dp.accounting.records import START, Record, body_of, seal, text_of
+from pandas_dp.accounting.sqlite import LedgerFile
 from pandas_dp.quantities.budget import as_epsilon
-from pandas_dp.wire.codec import decode
 from pandas_dp.sessions.registry import kept_sessions, named_sessions
+from pandas_dp.wire.codec import decode
 
 
 @pytest.fixture

@@ -18,10 +18,9 @@ import pytest
 from ledger_support import folder, frame, locked, small, unprivileged  # noqa: F401  (fixtures)
 
 from pandas_dp import LedgerBusy, LedgerError, LedgerUnwritable, Session, SessionClosed, SessionConflict
-
-from pandas_dp.release import path as release
 from pandas_dp.accounting import PureFilter, lock, sqlite
 from pandas_dp.accounting.state import State
+from pandas_dp.release import path as release
 from pandas_dp.sessions.registry import kept_sessions, named_sessions
 
 

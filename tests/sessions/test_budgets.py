@@ -15,9 +15,9 @@ from support import protect, silent_noise, upper_bound
 import pandas_dp
 from pandas_dp import BudgetExhausted, CallError, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
 from pandas_dp.accounting import Accountant, ApproximateFilter, ConcentratedFilter, Cost, PureFilter
-from pandas_dp.quantities.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.cells.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
 from pandas_dp.domains.domain import IntGrid
+from pandas_dp.quantities.rounding import root_down, root_up, rounded_down, rounded_up
 from pandas_dp.testing import check_accountant
 
 ENTRY = {"frame": "f", "query": "q", "mechanism": "m", "scale": 1.0, "margin": 1.0, "private": True}
