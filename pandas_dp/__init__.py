@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accessor.frame_queries import ViewDP
-from pandas_dp.accessor.frames import DataFrameDP
+from pandas_dp.accessor.frames import DataFrameDP, Session
 from pandas_dp.accessor.groupby import GroupByDP
 from pandas_dp.accessor.previews import Preview
 from pandas_dp.accessor.series import SeriesDP
@@ -48,10 +48,10 @@ from pandas_dp.errors import (
 )
 from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 from pandas_dp.results import NoisyFloat, NoisyInt, Release
-from pandas_dp.sessions.session import Session
+from pandas_dp.wire import former_paths
 
 if TYPE_CHECKING:
-    from pandas_dp import gradients, mechanisms, sensitivity
+    from pandas_dp import composition, datasets, gradients, mechanisms, plotting, sensitivity, testing
 
 __all__ = [
     "AccountingMissing",
@@ -96,11 +96,13 @@ __all__ = [
     "ViewDP",
     "__version__",
     "composition",
+    "datasets",
     "dp",
     "gradients",
     "mechanisms",
     "plotting",
     "sensitivity",
+    "testing",
 ]
 
 __version__ = "0.1.0"
@@ -117,5 +119,11 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List these, too, before they are loaded."""
-    return sorted({*globals(), *_LOADED_BY_USE})
+    """List what users import, and nothing that the package consists of."""
+    return list(__all__)
+
+
+# Where users import them from: what pickles name, which outlive the place of a class in the package.
+for _public in (Delta, Epsilon, NoisyFloat, NoisyInt, Preview, Rho):
+    _public.__module__ = __name__
+former_paths.serve()

@@ -2,31 +2,33 @@
 
 Everything here is already released: noisy totals and public parameters, so that reading, copying, printing
 or pickling an answer any number of times tells nothing more.  No object here may refer to a frame or a session.
+A pickle names the classes that users import, and :func:`rebuild`, and nothing that may move.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pandas as pd
 
+from pandas_dp.display.numbers import plus_minus
 from pandas_dp.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from matplotlib.axes import Axes
 
     from pandas_dp.accounting import Cost
     from pandas_dp.quantities.budget import Epsilon
 
-__all__ = ["Estimate", "NoisyFloat", "NoisyInt", "Release", "check_level", "plus_minus"]
+__all__ = ["Estimate", "NoisyFloat", "NoisyInt", "PrivateBounds", "Ranks", "Release", "check_level", "plus_minus", "rebuild"]
 
-
-_PLAIN = 1e16  # beyond, and below 10**-12, powers of ten are easier to read
-_PLACES = 12
+_VERSION = 1  # of what pickles hold
 
 
 class Estimate(Protocol):
@@ -158,7 +160,7 @@ class Release:
         -----
         More pictures are in ``pandas_dp.plotting``.
         """
-        from pandas_dp.plotting.drawing import draw_answer  # noqa: PLC0415  (for those who draw)
+        from pandas_dp.display.drawing import draw_answer  # noqa: PLC0415  (for those who draw)
 
         return draw_answer(self, ax, level, columns)
 
@@ -198,6 +200,22 @@ class Release:
             answer = ", ".join(f"{name}: {_shown(estimate)}" for name, estimate in zip(names, self.estimates, strict=True))
         note = "" if self.private else ", repeatable noise: not private"
         return f"<Release {self.number}: {self.query} = {answer} for {self.cost.named!r}{note}>"
+
+    def __copy__(self) -> Release:
+        """Return a record of the same parts."""
+        return replace(self)
+
+    def __deepcopy__(self, memo: Any) -> Release:
+        """Return a record of copied parts."""
+        return replace(self, **{field.name: deepcopy(getattr(self, field.name), memo) for field in fields(self)})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as JSON, and beside it what JSON cannot hold exactly, such as private keys of unusual types."""
+        from pandas_dp.wire.codec import encode  # noqa: PLC0415  (loaded for those who use it)
+
+        others: list[Any] = []
+        text = json.dumps(encode(self, others), allow_nan=False, separators=(",", ":"))
+        return rebuild, (_VERSION, "Release", text, *others)
 
 
 class _Noisy:
@@ -278,6 +296,78 @@ class NoisyFloat(_Noisy, float):
         return NoisyFloat, (float(self), self.release)
 
 
+class Ranks(int):
+    """A ± in ranks: how many rows an answer may be away from the one that was meant."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return the number with its unit."""
+        return f"{int(self)} ranks"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the number."""
+        return rebuild, (_VERSION, "Ranks", int(self))
+
+
+class PrivateBounds(tuple[Any, Any]):  # noqa: SLOT001  (a tuple cannot have slots)
+    """Estimated bounds ``(lower, upper)``, which also know what they are expected to cut off.
+
+    Attributes
+    ----------
+    clamped : float
+        The expected share of values outside, by the same noisy counts.
+    """
+
+    clamped: float
+
+    @classmethod
+    def of(cls, lower: Any, upper: Any, clamped: float) -> PrivateBounds:
+        """Return the pair."""
+        found = cls((lower, upper))
+        found.clamped = clamped
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the numbers."""
+        return rebuild, (_VERSION, "PrivateBounds", *self, self.clamped)
+
+
+def rebuild(version: int, kind: str, *parts: Any) -> Any:
+    """Return an answer from what a pickle holds of it.
+
+    Parameters
+    ----------
+    version : int
+        Of the way in which it is held.
+    kind : str
+        What it is.
+    *parts : Any
+        What it consists of.
+
+    Raises
+    ------
+    ValueError
+        For what a later version of pandas_dp pickled.
+    """
+    if version != _VERSION or kind not in _REBUILT:
+        msg = "this answer was pickled by a later version of pandas_dp"
+        raise ValueError(msg)
+    return _REBUILT[kind](*parts)
+
+
+def _release_of(text: str, *others: Any) -> Release:
+    from pandas_dp.wire.codec import decode  # noqa: PLC0415  (loaded for those who use it)
+
+    found: Release = decode(json.loads(text), others)
+    return found
+
+
+_REBUILT: dict[str, Callable[..., Any]] = {"PrivateBounds": PrivateBounds.of, "Ranks": Ranks, "Release": _release_of}
+
+
 def _tabular(estimate: Any) -> Any:
     """Return a value for a table: of what may not fit an int64 a float, so that its dtype does not depend on it."""
     value = estimate.value
@@ -302,22 +392,3 @@ def check_level(level: float) -> None:
     """Raise ``ParameterError`` unless ``0 < level < 1``."""
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ParameterError.number("level", "a number between 0 and 1, such as 0.95")
-
-
-def plus_minus(value: Any, half_width: Any) -> str:
-    """Return ``value ± half_width`` with the margin to two significant digits and the value to the same place."""
-    if not isinstance(value, (int, float)):
-        return f"{value} ± {half_width}"
-    margin = float(half_width)
-    if margin <= 0:
-        return f"{float(value):.12g} ± 0"
-    if not math.isfinite(margin):
-        return f"{float(value):.6g} ± {margin}"
-    places = max(0, 1 - math.floor(math.log10(margin)))
-    if isinstance(value, int):
-        places = 0
-    if abs(value) >= _PLAIN or places > _PLACES:
-        return f"{float(value):.6g} ± {margin:.2g}"
-    # A margin may be rounded up, never down.
-    margin = math.ceil(margin * 10**places * (1 - 1e-12)) / 10**places
-    return f"{value:.{places}f} ± {margin:.{places}f}" if places else f"{round(value)} ± {margin:.0f}"

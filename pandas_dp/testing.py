@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pandas_dp.accounting import Cost
 from pandas_dp.composition import optimal_delta
@@ -91,7 +91,7 @@ def check_engine(source_of: Callable[[list[pd.DataFrame], Contribution], Source]
     return check(source_of)
 
 
-def check_accountant(make: Callable[[], Accountant[Any]], epsilon: float, delta: float) -> None:
+def check_accountant(make: Callable[[], Accountant], epsilon: float, delta: float) -> None:
     """Hold an accountant to its promise: filled with equal queries it stays within (ε, δ) by exact optimal composition.
 
     Parameters

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pandas as pd
 
@@ -114,12 +115,12 @@ def kills(path, points, randomly):
         killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         asked += told.count(b"?")
         answered += told.count(b"!")
-        records, _ = sqlite.LedgerFile(protected.dp.session.accountant._file.path).read()
+        records, _ = sqlite.LedgerFile(Path(path)).read()
         charged = sum(record.kind == "charge" for record in records)
         recorded = sum(record.kind == "answer" for record in records)
         if not answered <= recorded <= charged <= asked:
             wrong.append((place, asked, charged, recorded, answered))
-    entries = len(protected.dp.session.accountant.entries)
+    entries = len(protected.dp.session._core.account.entries)
     protected.dp.count(epsilon=EPSILON)
     spent = str(protected.dp.session.spent)
     found = {"killed": killed, "asked": asked, "charged": charged, "recorded": recorded, "answered": answered, "wrong": wrong}
@@ -162,7 +163,7 @@ def race(path, budget, rounds):
         json.dumps(
             {
                 "accepted": accepted,
-                "entries": [entry.number for entry in session.accountant.entries],
+                "entries": [entry.number for entry in session._core.account.entries],
                 "answers": len(session.releases),
                 "remaining": str(session.remaining),
             }

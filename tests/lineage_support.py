@@ -115,9 +115,9 @@ def says_nothing(error: BaseException) -> None:
 @contextmanager
 def untouched(*sessions: Any) -> Iterator[None]:
     """Check that nothing is charged to these sessions, and nothing recorded."""
-    before = [(session.spent, session.remaining, session.releases, session.accountant.entries) for session in sessions]
+    before = [(session.spent, session.remaining, session.releases, session._core.account.entries) for session in sessions]
     yield
-    assert [(session.spent, session.remaining, session.releases, session.accountant.entries) for session in sessions] == before
+    assert [(session.spent, session.remaining, session.releases, session._core.account.entries) for session in sessions] == before
 
 
 def refused(expected: Any, frame: Any, *sessions: Any) -> None:

@@ -56,6 +56,15 @@ def test_names():
             assert hasattr(module, entry)
 
 
+def test_the_package_lists_what_users_import():
+    """dir(pandas_dp), which completion shows, is __all__, sorted, before and after every module is loaded; each of its names is there, former modules are not listed."""
+    code = "import pandas_dp\nprint(dir(pandas_dp) == pandas_dp.__all__ == sorted(pandas_dp.__all__))\n"
+    code += "import pandas_dp.amounts, pandas_dp.sessions.session\nprint(dir(pandas_dp) == pandas_dp.__all__, all(hasattr(pandas_dp, name) for name in dir(pandas_dp)))"
+    assert child(code, "-W", "ignore").split() == ["True"] * 3
+    assert {"datasets", "testing", "plotting"} <= set(dir(pandas_dp))
+    assert not {"results", "sessions", "accessor", "import_module", "annotations"} & set(dir(pandas_dp))
+
+
 def test_privacy_parameters_are_keyword_only():
     """ε, bounds and what else decides about privacy can only be named (protect's budget excepted)."""
     for owner in (pandas_dp.DataFrameDP, pandas_dp.SeriesDP, DataFramePreview, SeriesPreview):

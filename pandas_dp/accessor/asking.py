@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pandas_dp.domains.public_frame import PublicFrame
     from pandas_dp.release.plan import Plan, Price
     from pandas_dp.results import Release
+    from pandas_dp.sessions.core import SessionCore
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.sessions.session import Session
     from pandas_dp.statistics.query import Query
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Build = Callable[[PublicFrame], Query]
     """How a question's arguments become a query, once the public facts of what it is asked of are known."""
 
-__all__ = ["Answers", "Asks", "Planned", "is_protected", "known_of", "planned", "session_of", "text_of"]
+__all__ = ["Answers", "Asks", "Planned", "core_of", "is_protected", "known_of", "planned", "session_of", "text_of"]
 
 
 class Asks(Protocol):
@@ -68,13 +69,13 @@ class Planned(NamedTuple):
     plan: Plan
     rows: int | None
     """The released number of rows that a ± may rest on."""
-    session: Session
+    session: SessionCore
 
 
 def planned(source: Any, build: Build, price: Price) -> Planned:
     """Take a question as far as the charge, by public facts and earlier releases, and no further."""
     query, known, _ = release.asked(source, build)
-    session = known.session
+    session = known.core
     rows = release.rows_of(query, source, session)
     return Planned(query, plan_of(query, session, price, known.roster, lambda: rows), rows, session)
 
@@ -84,9 +85,15 @@ def known_of(source: Any) -> Protected:
     return registry.require(release.base_of(source))
 
 
-def session_of(source: Any) -> Session:
-    """Return the session that answers for a frame, Series or view, or raise ``NotProtected``."""
-    return known_of(source).session
+def core_of(source: Any) -> SessionCore:
+    """Return what the session is that answers for a frame, Series or view, or raise ``NotProtected``."""
+    return known_of(source).core
+
+
+def session_of(source: Any) -> Session[Any]:
+    """Return the session itself, as its user holds it, or raise ``NotProtected``."""
+    found: Session[Any] = core_of(source).face
+    return found
 
 
 def text_of(source: Any) -> str:
@@ -95,7 +102,7 @@ def text_of(source: Any) -> str:
         known = registry.find(release.base_of(source))
     except DPError:
         known = None
-    return "<.dp: not protected>" if known is None else f"<.dp: {known.session!r}>"
+    return "<.dp: not protected>" if known is None else f"<.dp: {known.core.face!r}>"
 
 
 def is_protected(labels: Any) -> bool:

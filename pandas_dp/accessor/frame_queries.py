@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accessor import questions, tables
-from pandas_dp.accessor.asking import Answers, session_of, text_of
+from pandas_dp.accessor.asking import Answers, core_of, session_of, text_of
 from pandas_dp.accessor.choosing_bounds import share_outside, usable_bounds
 from pandas_dp.accessor.groupby import GroupByDP
 from pandas_dp.accessor.previews import DataFramePreview
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from pandas_dp.accessor.questions import Bounds
     from pandas_dp.release.plan import PriceOptions
-    from pandas_dp.results import NoisyInt
+    from pandas_dp.results import NoisyInt, PrivateBounds
     from pandas_dp.sessions.session import Session
-    from pandas_dp.statistics.bounds_finding import PrivateBounds
 
 __all__ = ["FrameQueries", "ViewDP"]
 
@@ -43,7 +42,7 @@ class FrameQueries(Guided):
 
     @property
     @boundary
-    def session(self) -> Session:
+    def session(self) -> Session[Any]:
         """The session that answers for this frame: ``budget``, ``spent``, ``remaining``, ``ledger``, ``releases``.
 
         Raises
@@ -62,7 +61,7 @@ class FrameQueries(Guided):
         """Return budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self.session)
+        return shown(lambda: core_of(self._asks.source))
 
     @property
     def preview(self) -> DataFramePreview:
@@ -1032,4 +1031,4 @@ class ViewDP(FrameQueries):
         """Return steps, budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self.session, f"df.dp.{self._asks.source.text}")
+        return shown(lambda: core_of(self._asks.source), f"df.dp.{self._asks.source.text}")

@@ -14,14 +14,13 @@ from pandas_dp.accessor.asking import Answers
 from pandas_dp.accessor.frame_queries import FrameQueries
 from pandas_dp.errors import boundary
 from pandas_dp.sessions import protect as protecting
+from pandas_dp.sessions import session as sessions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from os import PathLike
 
     import pandas as pd
-
-    from pandas_dp.sessions.session import Session
 
     class DPFrame(pd.DataFrame):
         """For type checkers: a DataFrame that has ``.dp``.  At run time it is a plain DataFrame."""
@@ -30,8 +29,11 @@ if TYPE_CHECKING:
         def dp(self) -> DataFrameDP:
             """The accessor."""
 
+    Session = sessions.Session[DPFrame]
+else:
+    Session = sessions.Session
 
-__all__ = ["DataFrameDP"]
+__all__ = ["DataFrameDP", "Session"]
 
 
 @register_dataframe_accessor("dp")
@@ -40,6 +42,12 @@ class DataFrameDP(FrameQueries):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._asks = Answers(frame)
+
+    if TYPE_CHECKING:
+
+        @property
+        def session(self) -> Session:
+            """The session, whose ``protect()`` returns frames that have ``.dp``."""
 
     @boundary
     def protect(
@@ -133,6 +141,7 @@ class DataFrameDP(FrameQueries):
         return cast(
             "DPFrame",
             protecting.protect(
+                Session,
                 self._asks.source,
                 epsilon,
                 delta=delta,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pandas_dp.accessor import questions
-from pandas_dp.accessor.asking import session_of
+from pandas_dp.accessor.asking import core_of
 from pandas_dp.display.completion import Guided
 from pandas_dp.errors import KeysError, boundary
 from pandas_dp.release.plan import Price
@@ -66,7 +66,7 @@ class GroupByDP(Guided):
         """Return what is grouped by, and the budget, for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: session_of(self._asks.source), f"df{repr(self)[1:-1]}", lines=0)
+        return shown(lambda: core_of(self._asks.source), f"df{repr(self)[1:-1]}", lines=0)
 
     @boundary
     def size(self, *, epsilon: object = None, **price: Unpack[PriceOptions]) -> pd.Series[Any]:

@@ -99,8 +99,8 @@ def preview(source: Any, build: Build, price: Price) -> Preview:
     query, plan, released, session = planned(source, build, price)
     reach = query.ordered(widths(plan.parts, price.level, price.rows or released))
     half_width = reach[0] if query.labels is None or query.square else dict(zip(_names(query), reach, strict=True))
-    cost = plan.cost.rho if isinstance(session.budget, Rho) else plan.cost.named
-    return Preview(query.text, cost, session.accountant.after(plan.cost), half_width, price.level)
+    cost = plan.cost.rho if isinstance(session.account.budget, Rho) else plan.cost.named
+    return Preview(query.text, cost, session.account.after(plan.cost), half_width, price.level)
 
 
 def _names(query: Query) -> list[Hashable]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pandas.api.extensions import register_series_accessor
 
 from pandas_dp.accessor import questions, tables
-from pandas_dp.accessor.asking import Answers, session_of, text_of
+from pandas_dp.accessor.asking import Answers, core_of, session_of, text_of
 from pandas_dp.accessor.choosing_bounds import share_outside, usable_bounds
 from pandas_dp.accessor.previews import SeriesPreview
 from pandas_dp.display.completion import Guided
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from pandas_dp.accessor.questions import Bounds
     from pandas_dp.release.plan import PriceOptions
-    from pandas_dp.results import NoisyInt
+    from pandas_dp.results import NoisyInt, PrivateBounds
     from pandas_dp.sessions.session import Session
-    from pandas_dp.statistics.bounds_finding import PrivateBounds
 
     class DPSeries(pd.Series[Any]):
         """For type checkers: a Series that has ``.dp``.  At run time it is a plain Series."""
@@ -48,7 +47,7 @@ class SeriesDP(Guided):
 
     @property
     @boundary
-    def session(self) -> Session:
+    def session(self) -> Session[Any]:
         """The session that answers for this frame: ``budget``, ``spent``, ``remaining``, ``ledger``, ``releases``.
 
         Raises
@@ -67,7 +66,7 @@ class SeriesDP(Guided):
         """Return budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self.session)
+        return shown(lambda: core_of(self._asks.source))
 
     @property
     def preview(self) -> SeriesPreview:

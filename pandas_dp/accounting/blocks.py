@@ -1,35 +1,16 @@
-"""Parts of an account: blocks that were set aside, and labels that were asked under."""
+"""Blocks: parts of a budget that were set aside, ``session.allocate(...)``.  They limit what is asked inside, and must never make room that the budget does not have."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Answered", "Block", "Labelled"]
-
-
-class Answered(Exception):
-    """The label of a charge has an answer by now, which costs nothing: that of the charge of this number."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-@dataclass(slots=True)
-class Labelled:
-    """What was asked under a label, and the number of the first charge whose answer is recorded."""
-
-    asked: Mapping[str, str]
-    number: int | None = None
+__all__ = ["Block"]
 
 
 class Block:
-    """A part of a budget that was set aside: ``session.allocate(...)``."""
+    """A part of a budget that was set aside."""
+
+    __slots__ = ("inner", "limit", "open", "spent")
 
     def __init__(self, limit: Fraction) -> None:
         self.limit = limit

@@ -1,19 +1,22 @@
-"""From the price that a call names to the noise it buys, and what is charged for it."""
+"""From the price that a call names to the noise it buys, and what is charged for it.  Charges nothing, and must never make noise cheaper than it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from pandas_dp.accounting.accountants import ApproximateAccountant, ConcentratedAccountant, PureAccountant
+from pandas_dp.accounting.filters import PureFilter
 from pandas_dp.accounting.ledger import NO_DELTA, Cost
 from pandas_dp.errors import ParameterError
-from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho
+from pandas_dp.quantities.budget import Epsilon, Rho, as_epsilon, as_rho
 from pandas_dp.quantities.rounding import root_down, root_up
 
-__all__ = ["Account", "Strength", "as_optional_delta", "open_account", "strength_of"]
+if TYPE_CHECKING:
+    from pandas_dp.accounting.filters import Filter
 
-Account = PureAccountant | ApproximateAccountant | ConcentratedAccountant
+__all__ = ["Strength", "strength_of"]
+
 _MECHANISMS = ("laplace", "gaussian")
 
 
@@ -26,26 +29,7 @@ class Strength:
     cost: Cost
 
 
-def open_account(epsilon: object, delta: object, rho: object) -> Account:
-    """Return the account of a budget as it was typed."""
-    if (epsilon is None) == (rho is None):
-        raise ParameterError.budget_missing()
-    if rho is not None:
-        if as_optional_delta(delta):
-            raise ParameterError.number("delta", "left out where rho= is the budget")
-        return ConcentratedAccountant(as_rho(rho))
-    exact = as_optional_delta(delta)
-    return ApproximateAccountant(as_epsilon(epsilon), exact) if exact else PureAccountant(as_epsilon(epsilon))
-
-
-def as_optional_delta(delta: object) -> Delta:
-    """Convert a δ exactly, or 0 for none."""
-    return NO_DELTA if isinstance(delta, int) and delta == 0 and not isinstance(delta, bool) else as_delta(delta)
-
-
-def strength_of(
-    account: Account, epsilon: object, rho: object, mechanism: object, queries: int | None, *, chosen: bool = False
-) -> Strength:
+def strength_of(rule: Filter, epsilon: object, rho: object, mechanism: object, queries: int | None, *, chosen: bool = False) -> Strength:
     """Return what a query may spend, by its own price or the equal share, and on which noise.
 
     Raises
@@ -55,16 +39,16 @@ def strength_of(
     """
     if mechanism is not None and (not isinstance(mechanism, str) or mechanism not in _MECHANISMS):
         raise ParameterError.choice("mechanism", _MECHANISMS)
-    concentrated = account.unit is Rho
+    concentrated = rule.unit is Rho
     if epsilon is None and rho is None:
         if queries is None:
             raise ParameterError.epsilon_missing()
-        share = account.share(queries)
+        share = rule.unit(rule.share(queries))
         epsilon, rho = (None, share) if concentrated else (share, None)
     if chosen and mechanism is not None:
         raise ParameterError.chosen()
     gaussian = (rho is not None) if mechanism is None else mechanism == "gaussian"
-    if isinstance(account, PureAccountant) and (gaussian or rho is not None):
+    if isinstance(rule, PureFilter) and (gaussian or rho is not None):
         raise ParameterError.pure_only()
     if rho is not None:
         amount = as_rho(rho)

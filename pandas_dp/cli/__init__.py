@@ -1,1 +1,1 @@
-"""The command line: ``python -m pandas_dp``.  Never writes a ledger."""
+"""``python -m pandas_dp``: a tour, statistics of a CSV file, the account in a ledger file.  A face over what users import; it decides nothing about privacy."""

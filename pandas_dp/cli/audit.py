@@ -18,8 +18,7 @@ from pandas_dp.quantities.budget import Rho
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pandas_dp.accounting import Entry
-    from pandas_dp.accounting.prices import Account
+    from pandas_dp.accounting import Accountant, Entry
 
 __all__ = ["main"]
 
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _account(account: Account) -> str:
+def _account(account: Accountant) -> str:
     named = account.opening["name"]
     name = f" {visible(repr(named))}" if named else ""
     delta = f", {account.delta!r} ({account.spent_delta!r} spent on keys)" if account.delta else ""

@@ -1,4 +1,4 @@
-"""What completion offers of a class: the names that its users call, and not those by which the package's modules call each other; and what a wrong name is told."""
+"""What a wrong name is told: the names that there are.  Must never be reached by a name that there is."""
 
 from __future__ import annotations
 
@@ -6,26 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas_dp.errors import NoSuchQuery
 
-__all__ = ["Guided", "Listed"]
-
-
-class _Listing(type):
-    """``dir()`` of a class, which completers ask beside that of its instances."""
-
-    _internal: frozenset[str]
-
-    def __dir__(cls) -> list[str]:
-        return sorted(set(super().__dir__()) - cls._internal)
-
-
-class Listed(metaclass=_Listing):
-    """A class that leaves the names in ``_internal`` out of its ``dir()``."""
-
-    _internal: frozenset[str] = frozenset()
-
-    def __dir__(self) -> list[str]:
-        """Return the names that are called by users."""
-        return sorted(set(super().__dir__()) - self._internal)
+__all__ = ["Guided"]
 
 
 class Guided:

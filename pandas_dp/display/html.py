@@ -10,22 +10,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from pandas_dp.display.numbers import plus_minus
 from pandas_dp.errors import DPError, NotProtected, SessionClosed
 from pandas_dp.errors.wording import visible
 from pandas_dp.quantities.budget import Rho
-from pandas_dp.results import plus_minus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Sequence
 
-    from pandas_dp.accounting import Entry
+    from pandas_dp.accounting import Accountant, Entry
     from pandas_dp.quantities.budget import Amount
-    from pandas_dp.results import Release
-    from pandas_dp.sessions.session import Session
 
-__all__ = ["Account", "Line", "account_of", "html_of", "shown"]
+__all__ = ["Line", "Summary", "Told", "html_of", "shown", "summary_of"]
 
 _LINES = 10
 _LONGEST = 160  # characters of a text in the table
@@ -53,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Summary:
     """What there is to show of a session.
 
     Attributes
@@ -82,7 +80,33 @@ class Account:
     charges: int
 
 
-def shown(find: Callable[[], Session], heading: str = "", *, lines: int = _LINES) -> str:
+class Released(Protocol):
+    """What is told of an answer: its ±, where it is one number."""
+
+    number: int
+    columns: tuple[Hashable, ...] | None
+    index: Any
+
+    def half_width(self) -> Any:
+        """Return the ± at 95 %."""
+
+
+class Told(Protocol):
+    """What is told of: a session, as the modules of this package know it."""
+
+    @property
+    def account(self) -> Accountant:
+        """What was charged."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+
+    def answers(self) -> Sequence[Any]:
+        """Return the releases that can be read."""
+
+
+def shown(find: Callable[[], Told], heading: str = "", *, lines: int = _LINES) -> str:
     """Return the HTML of a session, or a sentence that says why there is none to show.
 
     Parameters
@@ -95,37 +119,37 @@ def shown(find: Callable[[], Session], heading: str = "", *, lines: int = _LINES
         How many of the last charges to show.
     """
     try:
-        return html_of(account_of(find(), lines), heading, table=lines > 0)
+        return html_of(summary_of(find(), lines), heading, table=lines > 0)
     except DPError as error:  # its text holds no data
         return f"{_BOX}{_headed(heading)}<div>{_text(_sentence(error))}</div></div>"
 
 
-def account_of(session: Session, lines: int = _LINES) -> Account:
+def summary_of(session: Told, lines: int = _LINES) -> Summary:
     """Gather what there is to show of a session; raises ``LedgerError`` if its file cannot be read."""
-    note = ""
+    account, note = session.account, ""
     try:
-        session.accountant.check_open()
+        account.check_open()
     except SessionClosed as closed:
         note = _sentence(closed)
-    entries = session.accountant.entries
+    entries = account.entries
     last = entries[len(entries) - lines :] if len(entries) > lines else entries
-    releases: dict[int, Release] = {}
+    releases: dict[int, Released] = {}
     with suppress(DPError):  # answers that another version of the package wrote
-        releases = {release.number: release for release in session.releases} if last else {}
-    concentrated = isinstance(session.budget, Rho)
-    return Account(
+        releases = {release.number: release for release in session.answers()} if last else {}
+    concentrated = isinstance(account.budget, Rho)
+    return Summary(
         session.name,
-        session.budget,
-        session.spent,
-        session.remaining,
-        (session.delta, session.spent_delta, session.remaining_delta) if session.delta else (),
+        account.budget,
+        account.spent,
+        account.remaining,
+        (account.delta, account.spent_delta, account.remaining_delta) if account.delta else (),
         note,
         tuple(_line(entry, releases.get(entry.number), concentrated=concentrated) for entry in last),
         len(entries),
     )
 
 
-def html_of(account: Account, heading: str = "", *, table: bool = True) -> str:
+def html_of(account: Summary, heading: str = "", *, table: bool = True) -> str:
     """Return the HTML of an account: a bar, the amounts, and the last charges."""
     part = min(float(Fraction(account.spent) / Fraction(account.budget)), 1.0)
     title = "Privacy budget" + (f" of {_CODE}{_text(account.name)}</code>" if account.name else "")
@@ -145,7 +169,7 @@ def html_of(account: Account, heading: str = "", *, table: bool = True) -> str:
     return "".join(pieces) + "</div>"
 
 
-def _ledger(account: Account) -> str:
+def _ledger(account: Summary) -> str:
     if not account.lines:
         return "<div>Nothing was asked yet.</div>"
     rows = [(line.time, line.query, line.cost, line.mechanism, line.margin, line.label) for line in account.lines]
@@ -164,7 +188,7 @@ def _cell(text: str, *, code: bool) -> str:
     return f'<td style="{_CELL}{"min-width:9em;" if code else "white-space:nowrap;"}"{whole}>{inside}</td>'
 
 
-def _line(entry: Entry, release: Release | None, *, concentrated: bool) -> Line:
+def _line(entry: Entry, release: Released | None, *, concentrated: bool) -> Line:
     cost = entry.cost
     amounts = [cost.rho if concentrated else cost.named, *([cost.delta] if cost.delta else [])]
     mechanism = entry.mechanism if entry.private else f"{entry.mechanism}; repeatable noise, not private"
@@ -178,7 +202,7 @@ def _line(entry: Entry, release: Release | None, *, concentrated: bool) -> Line:
     )
 
 
-def _margin(entry: Entry, release: Release | None) -> str:
+def _margin(entry: Entry, release: Released | None) -> str:
     """Return the ± at 95 %, where it is one: that of the answer, or what was known of it before."""
     margin: Any = entry.margin
     if release is not None and release.columns is None and release.index is None:

@@ -8,7 +8,7 @@ read from the data: an error is an answer nobody paid for.
 
 from __future__ import annotations
 
-from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning, boundary
+from pandas_dp.errors.base import ComputationFailed, DPError, LargeBudgetWarning
 from pandas_dp.errors.budgets import BudgetExhausted, SessionClosed, SessionConflict
 from pandas_dp.errors.calls import CallError, NoSuchQuery
 from pandas_dp.errors.columns import ColumnError, ExpressionError, UnsupportedDtype
@@ -17,6 +17,7 @@ from pandas_dp.errors.ledgers import LabelError, LedgerBusy, LedgerDamaged, Ledg
 from pandas_dp.errors.packages import AccountingMissing, ExtraMissing
 from pandas_dp.errors.parameters import AggregationError, BoundsError, KeysError, ParameterError, ParameterTypeError
 from pandas_dp.errors.schemas import SchemaError, SchemaViolation
+from pandas_dp.errors.tracebacks import boundary
 
 __all__ = [
     "AccountingMissing",

@@ -1,17 +1,10 @@
-"""The base of every error, the error for what nobody foresaw, and the boundary that lets errors out without the data."""
+"""The base of every error, and the error for what nobody foresaw.  No error may hold a value, a label or a count of the data."""
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import Self
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-__all__ = ["ComputationFailed", "DPError", "LargeBudgetWarning", "boundary"]
+__all__ = ["ComputationFailed", "DPError", "LargeBudgetWarning"]
 
 
 class LargeBudgetWarning(UserWarning):
@@ -60,30 +53,3 @@ class ComputationFailed(DPError, RuntimeError):
             "report a reproduction on made-up data.",
             query=query,
         )
-
-
-def boundary(method: Callable[P, R]) -> Callable[P, R]:
-    """Let an error out without its stack, whose frames hold the data that debuggers and rich tracebacks print.
-
-    Every public method that touches a frame is wrapped in it.  Errors of this module pass; an interrupt passes, stripped; what nobody
-    foresaw may quote data and becomes ``ComputationFailed``.  A call with wrong arguments fails before any frame of ours exists, and is told what it may have.
-    """
-    from pandas_dp.errors.calls import misused  # noqa: PLC0415  (which has this module's errors)
-
-    @wraps(method)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        __tracebackhide__ = True  # by pytest, which then shows the line that asked
-        error: BaseException
-        try:
-            return method(*args, **kwargs)
-        except (DPError, LargeBudgetWarning, KeyboardInterrupt, SystemExit) as raised:
-            error = raised
-        except Exception as raised:  # noqa: BLE001
-            ours = raised.__traceback__ is not None and raised.__traceback__.tb_next is not None
-            wrong = misused(method, args, kwargs) if isinstance(raised, TypeError) else None
-            error = wrong or (ComputationFailed.unexpected() if ours else raised)
-        error.__cause__ = error.__context__ = None
-        del args, kwargs  # even what was passed in may be a column of the data
-        raise error.with_traceback(None)
-
-    return call

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pandas_dp.display.drawing import as_numbers, axes_for, dated, draw_answer, headed, measured, name_places, percent, short
 from pandas_dp.errors import ParameterError, ParameterTypeError, boundary
-from pandas_dp.plotting.drawing import as_numbers, axes_for, dated, draw_answer, headed, measured, name_places, percent, short
 from pandas_dp.results import Release, check_level
 from pandas_dp.sessions import registry
 

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pandas_dp.accounting import Accountant
+from pandas_dp.display.drawing import MARKERS, as_numbers, axes_for, chosen, named
+from pandas_dp.display.spending import draw_spending
 from pandas_dp.errors import ParameterError, ParameterTypeError
-from pandas_dp.plotting.drawing import MARKERS, as_numbers, axes_for, chosen, headed, name_places, named, short
 from pandas_dp.plotting.noises import as_epsilons
+from pandas_dp.sessions.core import core_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from pandas_dp.accounting import Entry
     from pandas_dp.sessions.session import Session
 
 __all__ = ["budget", "expected_error"]
 
-_BARS = 20  # queries that get a bar with their text each
-_ROWS = 14  # of them, from where on the texts are small
 _GRID = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", 1, 2, 5, 10)
 
 
-def budget(session: Session, *, ax: Axes | None = None) -> Axes:
+def budget(session: Session[Any], *, ax: Axes | None = None) -> Axes:
     """Draw what a session has spent, query by query, and where its budget ends.
 
     Parameters
@@ -70,72 +68,10 @@ def budget(session: Session, *, ax: Axes | None = None) -> Axes:
     >>> [float(bar.get_width()) for bar in ax.patches], ax.get_xlabel()
     ([0.25, 0.5], 'spent (ε)')
     """
-    account = getattr(session, "accountant", None)
-    if not isinstance(account, Accountant):
+    core = core_of(session)
+    if core is None:
         raise ParameterTypeError.wrong_kind("session", "a pandas_dp.Session, such as df.dp.session", type(session))
-    entries, limit = account.entries, float(account.budget)
-    after = _spent_after(account, entries)
-    symbol, spent = account.unit.symbol, after[-1]
-    money = f"spent ({symbol}{f', at {account.delta!r}' if account.delta else ''})"
-    ax = axes_for(ax)
-    if len(entries) <= _BARS:
-        ax.barh(range(len(entries)), np.diff(after), left=after[:-1], height=0.7)
-        if len(entries) > _ROWS:
-            ax.tick_params(axis="y", labelsize="small")
-        name_places(ax.yaxis, [short(entry.query) for entry in entries])
-        ax.invert_yaxis()
-        ax.set_xlim(0, 1.1 * max(limit, spent))
-        ax.set_xlabel(money)
-        ax.set_ylabel("" if entries else "no query yet")
-        _mark_limit(ax, limit, f"budget {account.budget!r}", upright=True)
-    else:
-        ax.step(range(len(after)), after, where="post")
-        ax.set_xlim(0, len(entries))
-        ax.set_ylim(0, 1.1 * max(limit, spent))
-        ax.set_xlabel("number of queries")
-        ax.locator_params(axis="x", integer=True)
-        ax.set_ylabel(money)
-        _mark_limit(ax, limit, f"budget {account.budget!r}", upright=False)
-    name = f"{session.name}: " if session.name else ""
-    headed(ax, f"{name}{symbol}={spent:.4g} of {account.budget!r} spent", private=all(entry.private for entry in entries))
-    return ax
-
-
-def _mark_limit(ax: Axes, limit: float, text: str, *, upright: bool) -> None:
-    """Draw where the budget ends, and say so on the far side of it, where nothing else is."""
-    colour = ax.xaxis.label.get_color()
-    if upright:
-        ax.axvline(limit, linestyle="--", color=colour)
-        at: dict[str, Any] = {
-            "xy": (limit, 0.97),
-            "xycoords": ("data", "axes fraction"),
-            "xytext": (3, 0),
-            "rotation": 90,
-            "ha": "left",
-            "va": "top",
-        }
-    else:
-        ax.axhline(limit, linestyle="--", color=colour)
-        at = {"xy": (0.02, limit), "xycoords": ("axes fraction", "data"), "xytext": (0, 3), "ha": "left", "va": "bottom"}
-    ax.annotate(text, textcoords="offset points", **at)
-
-
-def _spent_after(account: Accountant[Any], entries: Sequence[Entry]) -> list[float]:
-    """Return what had been spent before the first charge and after each: the same charges, to an account of the same kind."""
-    replay = type(account)(account.budget, account.delta)
-    spent = [0.0]
-    for entry in entries:
-        replay.charge(
-            entry.cost,
-            frame="",
-            query=entry.query,
-            mechanism=entry.mechanism,
-            scale=entry.scale,
-            margin=entry.margin,
-            private=entry.private,
-        )
-        spent.append(float(replay.spent))
-    return spent
+    return draw_spending(core.account, core.name, ax)
 
 
 def expected_error(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pandas_dp.display.drawing import MARKERS, axes_for
 from pandas_dp.errors import ParameterError, ParameterTypeError
-from pandas_dp.plotting.drawing import MARKERS, axes_for
 from pandas_dp.quantities.budget import as_epsilon, as_fraction
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ had not changed, which nobody paid for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pandas_dp.accounting.books import DIGESTED
+from pandas_dp.accounting.state import DIGESTED
 from pandas_dp.errors import LabelError, ParameterError, ParameterTypeError
 from pandas_dp.noise.entropy import is_private
 from pandas_dp.quantities.budget import as_epsilon, as_rho
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.statistics.query import Query
 
-__all__ = ["declared_of", "label_of"]
+__all__ = ["label_of"]
 
 _LONGEST = 500
-_FEW = 10
 
 
 def label_of(label: object, query: Query, price: Price, protected: Protected, view: str | None) -> tuple[str, dict[str, str]]:
@@ -52,7 +51,7 @@ def label_of(label: object, query: Query, price: Price, protected: Protected, vi
     if not text.strip() or len(text) > _LONGEST:
         raise ParameterError.number("label", f"a text of 1 to {_LONGEST} characters that says what is asked")
     roster, name = protected.roster, protected.handle.rsplit("#", 1)[0]
-    protected.session.check_names(name)
+    protected.core.check_names(name)
     asked = {
         "frame": name,
         "unit": "row" if roster.unit is None else f"{plain_text(roster.unit)}, max_rows={int(roster.max_rows)}",
@@ -74,18 +73,3 @@ def _price(price: Price) -> str:
         "rows": None if price.rows is None else plain_text(price.rows),
     }
     return ", ".join(f"{name}={value}" for name, value in named.items() if value is not None) or "the equal share"
-
-
-def declared_of(facts: Any, **parameters: object) -> dict[str, str]:
-    """Return what is declared of a frame, as texts that can be recorded and compared."""
-    columns = {f"column {plain_text(name)}": _facts(one) for name, one in facts.items()}
-    return {**{name: plain_text(value) for name, value in parameters.items() if value is not None}, **columns}
-
-
-def _facts(facts: Any) -> str:
-    parts = [] if facts.bounds is None else [f"bounds ({plain_text(facts.bounds[0])}, {plain_text(facts.bounds[1])})"]
-    if facts.keys is not None:
-        few = [plain_text(key) for key in facts.keys[:_FEW]]
-        more = f", ... {len(facts.keys)} in all" if len(facts.keys) > len(few) else ""
-        parts.append(f"keys {', '.join(few)}{more} [{digest_of(facts.keys)}]")
-    return "; ".join([*parts, "nullable" if facts.nullable else "not nullable"])

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from pandas_dp.engines.contract import Reader, Source
     from pandas_dp.release.plan import KeySelection, Plan, Price, Reading
     from pandas_dp.results import Estimate
+    from pandas_dp.sessions.core import SessionCore
     from pandas_dp.sessions.registry import Protected
-    from pandas_dp.sessions.session import Session
     from pandas_dp.statistics.query import Query
 
 __all__ = ["Asked", "View", "answer", "asked", "base_of", "released", "rows_of"]
@@ -85,7 +85,7 @@ def where_of(thing: Any) -> tuple[Any, str]:
     return base, "" if base is thing else thing.text
 
 
-def rows_of(query: Query, thing: Any, session: Session) -> int | None:
+def rows_of(query: Query, thing: Any, session: SessionCore) -> int | None:
     """Return the released number of rows that a ± may rest on: of this very frame or view, and not of its groups."""
     return None if query.keys is not None else session.counts.last(*where_of(thing))
 
@@ -94,7 +94,7 @@ def asked(thing: Any, build: Callable[[PublicFrame], Query]) -> Asked:
     """Trace the rows of what is asked, and check the query against public facts: steps 1 and 2."""
     base = base_of(thing)
     protected = require(base)
-    protected.session.accountant.check_open()
+    protected.core.account.check_open()
     protected.check_derived(base)
     source = source_of(base, protected.roster)
     if base is thing:
@@ -126,7 +126,7 @@ def released(
     """
     process = os.getpid()
     query, protected, source = asked(thing, build)
-    session = protected.session
+    session = protected.core
     label, question = _labelled(thing, query, price, protected)
     if label is not None and question is not None:
         known = session.recorded(label, question)
@@ -224,7 +224,7 @@ def _read(found: Any) -> Any:
     return found
 
 
-def _noted(release: Release, value: Any, query: Query, thing: Any, session: Session) -> Any:
+def _noted(release: Release, value: Any, query: Query, thing: Any, session: SessionCore) -> Any:
     """Return the value; if it is the number of rows of a frame or view, let the session remember it."""
     if query.counts_rows and query.keys is None and query.one_each is None and query.distinct is None:
         session.counts.note(*where_of(thing), int(release.estimates[0].value))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pandas_dp.cells.cells import Cell
     from pandas_dp.engines.contract import Read
     from pandas_dp.lineage.roster import Roster
-    from pandas_dp.sessions.session import Session
+    from pandas_dp.sessions.core import SessionCore
     from pandas_dp.statistics.query import Part, Query
 
 __all__ = ["KeySelection", "Plan", "Price", "PriceOptions", "margin_before", "plan_of", "reading_of", "widths"]
@@ -142,14 +142,14 @@ class Plan:
     selection: KeySelection | None = None
 
 
-def plan_of(query: Query, session: Session, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
+def plan_of(query: Query, session: SessionCore, price: Price, roster: Roster, size: Callable[[], int | None]) -> Plan:
     """Divide the price and set each scale, exactly.
 
     Parameters
     ----------
     query : Query
         In public terms.
-    session : Session
+    session : SessionCore
         Whose budget is asked.
     price : Price
         As the call named it.
@@ -189,8 +189,8 @@ def _cost(strength: Strength, parts: list[tuple[Part, Law]]) -> Cost:
     return replace(strength.cost, told=Rho(rho))
 
 
-def _with_private_keys(query: Query, keys: PrivateKeys, session: Session, cost: Cost, roster: Roster) -> Plan:
-    from pandas_dp.noise.threshold import key_threshold
+def _with_private_keys(query: Query, keys: PrivateKeys, session: SessionCore, cost: Cost, roster: Roster) -> Plan:
+    from pandas_dp.noise.threshold import key_threshold  # noqa: PLC0415  (for those who select keys)
 
     delta = session.query_delta(keys.delta)
     if not cost.pure:
@@ -288,7 +288,7 @@ def widths(parts: list[tuple[Part, Law]], level: float, size: int | None) -> lis
     return found
 
 
-def _smallest(query: Query, session: Session, price: Price, roster: Roster, size: int | None) -> Epsilon:
+def _smallest(query: Query, session: SessionCore, price: Price, roster: Roster, size: int | None) -> Epsilon:
     """Return the smallest ε, to three digits upwards, whose ± is at most what was asked for."""
     gaussian = session.price(1, None, price.mechanism).rho is not None
     halved = isinstance(query.keys, PrivateKeys) and not _counts_units(query, roster)

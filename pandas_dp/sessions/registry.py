@@ -23,7 +23,7 @@ from pandas_dp.noise.entropy import HANDLE, fresh_token
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from pandas_dp.sessions.session import Session
+    from pandas_dp.sessions.core import SessionCore
 
 __all__ = [
     "IndexName",
@@ -89,8 +89,8 @@ class Protected:
     ----------
     handle : str
         The string that leads here.
-    session : Session
-        Whose budget is charged.
+    core : SessionCore
+        The session whose budget is charged.
     roster : Roster
         Its rows.
     facts : mapping of column to ColumnFacts
@@ -106,7 +106,7 @@ class Protected:
     """
 
     handle: str
-    session: Session
+    core: SessionCore
     roster: Roster
     facts: dict[Hashable, ColumnFacts]
     columns: frozenset[Hashable]
@@ -127,8 +127,10 @@ class Protected:
 
 # Kept over a reload of this module: a second, empty registry would be a second budget.
 _registry: dict[str, Protected] = globals().get("_registry", {})
-named_sessions: dict[str, tuple[Session, dict[str, object]]] = globals().get("named_sessions", {})
-kept_sessions: dict[str, Session] = globals().get("kept_sessions", {})
+named_sessions: dict[str, tuple[Any, dict[str, object]]] = globals().get("named_sessions", {})
+"""Sessions by name, as users hold them, with the parameters that they were opened with."""
+kept_sessions: dict[str, Any] = globals().get("kept_sessions", {})
+"""Sessions by ledger file, as users hold them."""
 
 
 def find(frame: pd.DataFrame | pd.Series[Any]) -> Protected | None:
@@ -167,7 +169,7 @@ def require(frame: pd.DataFrame | pd.Series[Any]) -> Protected:
 
 
 def register(
-    session: Session,
+    core: SessionCore,
     frame: pd.DataFrame,
     facts: dict[Hashable, ColumnFacts],
     *,
@@ -187,7 +189,7 @@ def register(
     with lock.LOCK:
         earlier = [
             known
-            for known in protected_by(session)
+            for known in protected_by(core)
             if not (keep or adopted or known.kept is not None or known.adopted)
             and (known.handle[:-8], known.columns, known.facts) == (handle[:-8], columns, facts)
             and known.roster.same_as(roster)
@@ -199,7 +201,7 @@ def register(
             protected.attrs = {**frame.attrs, _KEY: handle}
         else:
             kept, itself = (protected.copy(deep=False), weakref.ref(protected)) if keep else (None, None)
-            _registry[handle] = Protected(handle, session, roster, facts, columns, kept, itself, adopted)
+            _registry[handle] = Protected(handle, core, roster, facts, columns, kept, itself, adopted)
     return protected
 
 
@@ -242,9 +244,9 @@ def refuse_protected(frame: pd.DataFrame) -> None:
         raise AlreadyProtected.again()
 
 
-def protected_by(session: Session) -> list[Protected]:
+def protected_by(core: SessionCore) -> list[Protected]:
     """Return what is known of a session's frames, oldest first."""
-    return [known for known in _registry.values() if known.session is session]
+    return [known for known in _registry.values() if known.core is core]
 
 
 def check_own(known: Protected, column: Hashable) -> None:
@@ -259,11 +261,11 @@ def remember(known: Protected, column: Hashable, bounds: tuple[Any, Any]) -> Non
         known.facts[column] = replace(known.facts.get(column) or ColumnFacts(numeric=True), estimated=bounds)
 
 
-def forget(session: Session) -> None:
+def forget(core: SessionCore) -> None:
     """Free the row labels of a closed session's frames; their handles are still known, to say that it is closed."""
     with lock.LOCK:
-        for known in protected_by(session):
-            _registry[known.handle] = Protected(known.handle, session, _NO_ROWS, {}, known.columns)
+        for known in protected_by(core):
+            _registry[known.handle] = Protected(known.handle, core, _NO_ROWS, {}, known.columns)
 
 
 _NO_ROWS = Roster(pd.DataFrame(), "", None, 1)

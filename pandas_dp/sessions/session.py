@@ -1,53 +1,54 @@
 """Sessions: a budget and what was bought with it, in memory or in a ledger file.
 
-Everything that a session prints or returns is public or paid for.
+What users hold, and nothing else: each method says what it does and leaves it to :class:`~pandas_dp.sessions.core.SessionCore`.  Everything that a session prints or returns is public or paid
+for, and nothing here charges.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 import pandas as pd
 
-from pandas_dp.accounting.prices import open_account
-from pandas_dp.display.completion import Listed
+from pandas_dp.accounting import Accountant
+from pandas_dp.accounting.filters import filter_of
 from pandas_dp.errors import (
     LabelError,
     LargeBudgetWarning,
     LedgerError,
     LineageError,
+    ParameterError,
     ParameterTypeError,
     SessionConflict,
     boundary,
 )
-from pandas_dp.quantities.budget import Epsilon, checked_count
+from pandas_dp.quantities.budget import Delta, Epsilon, Rho, as_delta, as_epsilon, as_rho, checked_count
 from pandas_dp.sessions import registry
-from pandas_dp.sessions.entering import checked_name, enter
-from pandas_dp.sessions.recording import Recording
-from pandas_dp.sessions.released_counts import Counts
-from pandas_dp.sessions.spending import Spending
+from pandas_dp.sessions.core import SessionCore, checked_name
+from pandas_dp.sessions.protect import enter
 
 if TYPE_CHECKING:
-    import weakref
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator, Sequence
     from os import PathLike
 
     from matplotlib.axes import Axes
 
-    from pandas_dp.accessor.frames import DPFrame
     from pandas_dp.accounting import Entry
-    from pandas_dp.accounting.prices import Account
     from pandas_dp.results import Release
 
 __all__ = ["Session"]
 
+FrameT = TypeVar("FrameT", bound=pd.DataFrame)
+"""What ``protect()`` returns, to type checkers: a DataFrame that has ``.dp``."""
+
 _LARGE = 20
 
 
-class Session(Listed, Recording, Spending):
+class Session(Generic[FrameT]):
     """A privacy budget and everything that was bought with it.
 
     Parameters
@@ -87,8 +88,6 @@ class Session(Listed, Recording, Spending):
     (ε=1, ε=0, ε=1)
     """
 
-    _internal = frozenset({"price", "query_delta", *(one for one in vars(Recording) if not one.startswith("_"))})  # what other modules call
-
     @boundary
     def __init__(
         self,
@@ -100,24 +99,23 @@ class Session(Listed, Recording, Spending):
         queries: int | None = None,
         ledger: str | PathLike[str] | None = None,
     ) -> None:
-        account = open_account(epsilon, delta, rho)
+        rule = filter_of(epsilon, delta, rho)
         name, queries = checked_name(name), None if queries is None else checked_count("queries", queries)
-        if ledger is not None:
+        if ledger is None:
+            account = Accountant(rule)
+        else:
             from pandas_dp.accounting.opening import as_path, begin  # noqa: PLC0415  (loaded for those who use it)
 
-            account = begin(as_path(ledger), account, name, queries)
-        self._start(account, name, queries)
+            account = begin(as_path(ledger), rule, name, queries)
+        self._start(SessionCore(account, name, queries))
 
-    def _start(self, account: Account, name: str | None, queries: int | None) -> None:
-        self._accountant, self._name, self._queries = account, name, queries
-        self._releases: dict[int, Release] = {}
-        self._counts = Counts()
-        self._without_name: list[weakref.ref[pd.DataFrame]] = []
-        if account.path is not None:
+    def _start(self, core: SessionCore) -> None:
+        self._core = core
+        if core.account.path is not None:
             from pandas_dp.sessions.preload import load  # noqa: PLC0415  (for those who share a session with forks)
 
             load()
-        budget = account.budget
+        budget = core.account.budget
         if Fraction(budget) > _LARGE and isinstance(budget, Epsilon):
             warnings.warn(
                 f"a budget of {budget!r} promises little: at ε=20 already, one person's data may change the odds of an "
@@ -128,7 +126,7 @@ class Session(Listed, Recording, Spending):
 
     @classmethod
     @boundary
-    def open(cls, ledger: str | PathLike[str]) -> Session:
+    def open(cls, ledger: str | PathLike[str]) -> Self:
         """Continue the session of a ledger file, with the parameters that are recorded there.
 
         Parameters
@@ -151,13 +149,184 @@ class Session(Listed, Recording, Spending):
         account = resume(as_path(ledger))
         recorded = account.opening
         session = cls.__new__(cls)
-        session._start(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"]))  # noqa: SLF001  (a constructor)
+        session._start(SessionCore(account, recorded["name"], None if recorded["queries"] is None else int(recorded["queries"])))  # noqa: SLF001  (a constructor)
         return session
 
     @property
     def name(self) -> str | None:
         """The session's name."""
-        return self._name
+        return self._core.name
+
+    @property
+    def budget(self) -> Epsilon | Rho:
+        """What may be spent in all: ε, or ρ."""
+        self._core.account.refresh()
+        return self._core.account.budget
+
+    @property
+    def spent(self) -> Epsilon | Rho:
+        """What has been charged: an exact sum; with δ, the smaller of the sum and of what the concentrated account comes to."""
+        return self._core.account.spent
+
+    @property
+    def remaining(self) -> Epsilon | Rho:
+        """What is left: the most that one more query may ask for."""
+        return self._core.account.remaining
+
+    @property
+    def delta(self) -> Delta:
+        """What may be spent of δ in all; 0 in a session of pure differential privacy."""
+        self._core.account.refresh()
+        return self._core.account.delta
+
+    @property
+    def spent_delta(self) -> Delta:
+        """What has been charged of δ, exactly."""
+        return self._core.account.spent_delta
+
+    @property
+    def remaining_delta(self) -> Delta:
+        """What is left, exactly, of the half of δ that is for private keys; the other half is the conversion's."""
+        return self._core.account.remaining_delta
+
+    def split(self, shares: int | Sequence[object]) -> tuple[Epsilon | Rho, ...]:
+        """Divide what is left, exactly.
+
+        Parameters
+        ----------
+        shares : int or sequence of numbers
+            A number of equal shares, or weights.
+
+        Returns
+        -------
+        tuple of Epsilon or Rho
+            Their sum is ``remaining``; with δ, they are as large as all of them still fit.  Nothing is reserved or charged.
+
+        Examples
+        --------
+        >>> import pandas_dp
+        >>> pandas_dp.Session(epsilon=1).split(4)
+        (ε=0.25, ε=0.25, ε=0.25, ε=0.25)
+        >>> pandas_dp.Session(epsilon=1).split([2, 1])
+        (ε=2/3, ε=1/3)
+        """
+        if isinstance(shares, (str, bytes, type)):
+            raise ParameterTypeError.wrong_kind("shares", "a number of shares or a sequence of weights", type(shares))
+        if not hasattr(shares, "__iter__") or getattr(shares, "ndim", 1) == 0:
+            weights: list[Fraction] = [Fraction(1)] * checked_count("shares", shares)
+        else:
+            weights = [Fraction(as_epsilon(weight, "weight")) for weight in shares]
+            checked_count("shares", len(weights))
+        return self._core.account.shares(weights)
+
+    @boundary
+    def odometer(self, *, delta: object = None) -> Epsilon:
+        """Return the tightest ε that is known to have been spent, at a δ.
+
+        Parameters
+        ----------
+        delta : number, optional
+            By default the session's.
+
+        Returns
+        -------
+        Epsilon
+            Rounded up.  Less than ``spent`` after many queries.
+
+        Raises
+        ------
+        AccountingMissing
+            Without the extra ``accounting``; its attribute ``concentrated`` is what the concentrated account says.
+        ParameterError
+            Without a δ.
+
+        Notes
+        -----
+        A reading, for queries whose parameters did not depend on earlier answers: the account decides what is refused.
+        """
+        from pandas_dp.accounting.odometer import tightest  # noqa: PLC0415  (for those who ask)
+
+        if delta is None and not self.delta:
+            raise ParameterError.number("delta", "given, such as 1e-6: this session has none")
+        return tightest(self._core.account.entries, self.delta if delta is None else as_delta(delta))
+
+    @boundary
+    @contextmanager
+    def allocate(self, *, epsilon: object = None, rho: object = None) -> Iterator[Self]:
+        """Limit what is asked inside a ``with`` block, and give back what it does not spend.
+
+        Parameters
+        ----------
+        epsilon, rho : number
+            How much, in the unit of the session's budget.
+
+        Yields
+        ------
+        Session
+            This session; ``remaining`` inside is what is left of the block.
+
+        Raises
+        ------
+        BudgetExhausted
+            If that much is not left.
+
+        Notes
+        -----
+        In sessions of pure and of concentrated differential privacy the amount is set aside: others cannot spend it meanwhile.  In a session with δ it is a
+        limit alone.  Blocks may be nested.  A block belongs to its thread, and to tasks that inherit its context: a thread that is started inside of it is outside.
+
+        Examples
+        --------
+        >>> import pandas_dp
+        >>> session = pandas_dp.Session(epsilon=1)
+        >>> with session.allocate(epsilon=0.3):
+        ...     session.remaining
+        ε=0.3
+        >>> session.remaining
+        ε=1
+        """
+        amount = as_epsilon(epsilon) if rho is None else as_rho(rho, "rho")
+        if (epsilon is None) == (rho is None) or not isinstance(amount, self._core.account.unit):
+            raise ParameterError.number("allocate", f"given one amount in the unit of the budget, such as {self.budget!r}")
+        with self._core.account.allocate(Fraction(amount), "allocate()"):
+            yield self
+
+    @boundary
+    def amend(self, *, epsilon: object = None, delta: object = None, rho: object = None, reason: str) -> None:
+        """Change the budget of a session that is kept in a file: the decision of the data's owner, and an entry of the ledger.
+
+        Parameters
+        ----------
+        epsilon, rho : number
+            The new budget in all, in the unit of the old one; left out, it stays.
+        delta : number, optional
+            The new δ in all, in a session that has one.
+        reason : str
+            Who decided it, and why; recorded.
+
+        Raises
+        ------
+        SessionConflict
+            If the session is in memory.
+        ParameterError
+            If less is given than was spent, or the amount is in another unit.
+
+        Notes
+        -----
+        From then on the ledger is continued with the new parameters: ``protect(epsilon=...)`` with the old ones is an error.
+        """
+        account = self._core.account
+        if account.path is None:
+            raise SessionConflict.no_ledger("amend()")
+        if not isinstance(reason, str) or not reason.strip():
+            raise ParameterError.number("reason", "given: who decided it, and why")
+        named = [amount for amount in (None if epsilon is None else as_epsilon(epsilon), None if rho is None else as_rho(rho)) if amount]
+        if not named and delta is None:
+            raise ParameterError.number("amend", f"given the new budget in all, such as epsilon= where it is {account.budget!r}")
+        fits = len(named) <= 1 and all(isinstance(amount, account.unit) for amount in named) and (delta is None or bool(account.delta))
+        if not fits:
+            raise ParameterError.number("amend", f"given amounts in the unit of the budget, such as {account.budget!r}")
+        account.amend(named[0] if named else account.budget, account.delta if delta is None else as_delta(delta), reason.strip())
 
     @property
     def releases(self) -> tuple[Release, ...]:
@@ -165,7 +334,7 @@ class Session(Listed, Recording, Spending):
 
         Answers that another version of pandas_dp recorded and this one cannot read are left out.
         """
-        return tuple(release for number, body in self._accountant.answers.items() if (release := self._found(number, body)) is not None)
+        return self._core.answers()
 
     @property
     def ledger(self) -> pd.DataFrame:
@@ -179,7 +348,7 @@ class Session(Listed, Recording, Spending):
         """
         margins = {release.number: release for release in self.releases}
         return pd.DataFrame(
-            [_ledger_row(entry, margins.get(entry.number)) for entry in self._accountant.entries],
+            [_ledger_row(entry, margins.get(entry.number)) for entry in self._core.account.entries],
             columns=["time", "frame", "query", "epsilon", "delta", "rho", "mechanism", "scale", "margin", "private", "label"],
         ).astype({"label": object})
 
@@ -203,10 +372,10 @@ class Session(Listed, Recording, Spending):
         LabelError
             If there is none.
         """
-        known = self._accountant.labels.get(label) if isinstance(label, str) else None
+        known = self._core.account.labels.get(label) if isinstance(label, str) else None
         if known is None or known.number is None:
             raise LabelError.unknown(label) if isinstance(label, str) else ParameterTypeError.wrong_kind("label", "a string", type(label))
-        return self._release(known.number).value
+        return self._core.answer(known.number).value
 
     @boundary
     def protect(
@@ -219,11 +388,11 @@ class Session(Listed, Recording, Spending):
         name: str | None = None,
         enforce: str = "raise",
         derived: str = "follow",
-    ) -> DPFrame:
+    ) -> FrameT:
         """Protect one more frame about the same people under this budget; see ``DataFrame.dp.protect``."""
         registry.refuse_protected(frame)
         protected = enter(self, frame, schema=schema, unit=unit, max_rows=max_rows, name=name, enforce=enforce, derived=derived)
-        return cast("DPFrame", protected)
+        return cast("FrameT", protected)
 
     @boundary
     def adopt(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -252,35 +421,35 @@ class Session(Listed, Recording, Spending):
         """
         if not isinstance(frame, (pd.DataFrame, pd.Series)):
             raise ParameterTypeError.wrong_kind("frame", "a pandas DataFrame or Series", type(frame))
-        self._accountant.check_open()
-        for known in reversed(registry.protected_by(self)):
+        self._core.account.check_open()
+        for known in reversed(registry.protected_by(self._core)):
             unit = known.roster.unit
             if unit is None or known.kept is not None or not known.roster.knows_units_of(frame):
                 continue
             label = known.handle.rsplit("#", 1)[0]
-            return registry.register(self, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label, adopted=True)
+            return registry.register(self._core, frame, known.facts, unit=unit, max_rows=known.roster.max_rows, label=label, adopted=True)
         raise LineageError.no_unit_column()
 
     def close(self) -> None:
         """Answer no more.  Ledger and releases stay readable; the row labels kept for identification are freed."""
-        self._accountant.close()
-        registry.forget(self)
+        self._core.account.close()
+        registry.forget(self._core)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw what was spent, query by query, and where the budget ends; see ``pandas_dp.plotting.budget``."""
-        from pandas_dp.plotting.budgets import budget  # noqa: PLC0415  (for those who draw)
+        from pandas_dp.display.spending import draw_spending  # noqa: PLC0415  (for those who draw)
 
-        return budget(self, ax=ax)
+        return draw_spending(self._core.account, self.name, ax)
 
     def __repr__(self) -> str:
         """Return name and budget: nothing here depends on data."""
-        label = f" {self._name!r}" if self._name else ""
+        label = f" {self.name!r}" if self.name else ""
         try:
-            self._accountant.refresh()
+            self._core.account.refresh()
         except LedgerError:
             return f"<Session{label}: its ledger cannot be read>"
         delta = f", {self.delta!r}" if self.delta else ""
-        closed = ", closed" if self._accountant.closed else ""
+        closed = ", closed" if self._core.account.closed else ""
         return f"<Session{label}{closed}: {self.remaining!r} of {self.budget!r} left{delta}>"
 
     @boundary
@@ -288,9 +457,9 @@ class Session(Listed, Recording, Spending):
         """Return budget and ledger for notebooks; nothing here depends on data."""
         from pandas_dp.display.html import shown  # noqa: PLC0415  (for notebooks)
 
-        return shown(lambda: self)
+        return shown(lambda: self._core)
 
-    def __deepcopy__(self, memo: object = None) -> Session:
+    def __deepcopy__(self, memo: object = None) -> Self:
         """Return the same session: there is one budget."""
         return self
 
@@ -298,9 +467,9 @@ class Session(Listed, Recording, Spending):
 
     def __reduce__(self) -> Any:
         """Pickle as the path of the ledger file; refuse to be pickled without one."""
-        if self._accountant.path is None:
+        if self._core.account.path is None:
             raise SessionConflict.not_picklable()
-        return Session.open, (self._accountant.path,)
+        return Session.open, (self._core.account.path,)
 
 
 def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
@@ -315,8 +484,6 @@ def _ledger_row(entry: Entry, release: Release | None) -> tuple[Any, ...]:
 
 def _caller_level() -> int:
     """Return the stacklevel of the first caller outside this package, for the warning."""
-    import sys  # noqa: PLC0415
-
     level = 1
     frame = sys._getframe(1)  # noqa: SLF001  (the documented way to walk the stack)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pandas_dp"):

@@ -10,6 +10,7 @@ from pandas_dp.cells.cells import IntGrid
 from pandas_dp.domains.bins import outside_keys, power_keys
 from pandas_dp.domains.domain import Domain
 from pandas_dp.domains.dtypes import Kind
+from pandas_dp.results import PrivateBounds, Release
 from pandas_dp.statistics.basic import count
 from pandas_dp.statistics.estimates import ShareEstimate
 
@@ -17,31 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.results import Release
     from pandas_dp.statistics.query import Query
 
-__all__ = ["PrivateBounds", "bounds_of", "bounds_query", "outside_query", "outside_share"]
+__all__ = ["bounds_of", "bounds_query", "outside_query", "outside_share"]
 
 _CHANCE = 0.01  # that noise alone makes a bin of an empty column count
-
-
-class PrivateBounds(tuple[Any, Any]):  # noqa: SLOT001  (a tuple cannot have slots)
-    """Estimated bounds ``(lower, upper)``, which also know what they are expected to cut off.
-
-    Attributes
-    ----------
-    clamped : float
-        The expected share of values outside, by the same noisy counts.
-    """
-
-    clamped: float
-
-    @classmethod
-    def of(cls, lower: Any, upper: Any, clamped: float) -> PrivateBounds:
-        """Return the pair."""
-        found = cls((lower, upper))
-        found.clamped = clamped
-        return found
 
 
 def bounds_query(frame: PublicFrame, column: Hashable) -> Query:

@@ -13,6 +13,7 @@ from pandas_dp.cells.cells import top_of
 from pandas_dp.errors import ParameterError
 from pandas_dp.noise.quantiles import extreme_rank, rank_error
 from pandas_dp.quantities.budget import as_fraction
+from pandas_dp.results import Ranks
 from pandas_dp.statistics.basic import bounded
 from pandas_dp.statistics.query import OrderChoice, Part
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "EXTREMES",
     "QUARTERS",
-    "Ranks",
     "as_quantiles",
     "extreme_part",
     "iqr_estimator",
@@ -36,18 +36,6 @@ __all__ = [
 
 EXTREMES = ("min", "max")
 QUARTERS = {"25%": Fraction(1, 4), "50%": Fraction(1, 2), "75%": Fraction(3, 4), "median": Fraction(1, 2)}
-
-
-class Ranks(int):
-    """A ± in ranks: how many rows an answer may be away from the one that was meant."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        """Return the number with its unit."""
-        return f"{int(self)} ranks"
-
-    __str__ = __repr__
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class CellTotals:
     row_limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OrderChoice:
     """Points of a column's grid that are chosen by rank: quantiles together, or one extreme."""
 
@@ -46,7 +46,7 @@ class OrderChoice:
     extreme: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SecondMoments:
     """The cells of a matrix of second moments of several columns, over the rows that have a value in each, with noise."""
 
@@ -76,11 +76,11 @@ class Part:
     estimators: tuple[Estimator, ...]
     weight: Fraction = Fraction(1)
 
-    def wire(self) -> tuple[str, dict[str, Any]]:
+    def means(self) -> dict[str, Any]:
         """Return what counts for the question that is asked, under the names of the wire."""
         cells = self.released.cells if isinstance(self.released, CellTotals) else ()
         order = self.released if isinstance(self.released, OrderChoice) else None
-        return "Part", {"cells": cells, "readings": self.estimators, "weight": self.weight, "order": order}
+        return {"cells": cells, "readings": self.estimators, "weight": self.weight, "order": order}
 
 
 @dataclass(slots=True)

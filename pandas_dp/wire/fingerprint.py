@@ -1,7 +1,8 @@
 """What two questions have to share to be one question: a digest of what they mean.
 
 Not of how that is held: the same bounds as int or float, keys read from another file type, dates in another unit, another version of pandas, are the same question.
-What consists of more than that has a method ``means()``, which returns what counts.
+What consists of more than that has a method ``means()``, which returns what counts: as a dict, if that has to be what a dataclass of these fields would mean.
+Classes and fields count under the names of :mod:`pandas_dp.wire.names`.  Nothing that a digest is made of may depend on data.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pandas_dp.wire.names import name_of, written_field
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["digest_of", "plain_text"]
 
 _FOLLOWS = frozenset({"design", "grid", "heights", "mass", "moments", "row_limit", "settle", "text", "weights"})
-"""Fields of a query's parts and readings that follow from its text, bounds and keys."""
+"""Fields, as they are written, that follow from a question's text, bounds and keys."""
 
 _PER_SECOND: dict[str, int | Fraction] = {
     "D": Fraction(1, 86400),
@@ -64,18 +67,17 @@ def _meaning(thing: Any) -> Any:
         return None if thing is None else bool(thing)
     if isinstance(thing, str):
         return str.__str__(thing)
-    if hasattr(thing, "wire"):
-        name, named = thing.wire()
-        return [name, {field: _meaning(value) for field, value in named.items()}]
+    name = name_of(type(thing)) or type(thing).__name__
     if hasattr(thing, "means"):
-        return [type(thing).__name__, _meaning(thing.means())]
+        means = thing.means()
+        return [name, {key: _meaning(value) for key, value in means.items()} if isinstance(means, dict) else _meaning(means)]
     for types, meaning in _MEANINGS:
         if isinstance(thing, types):
             return meaning(thing)
     if is_dataclass(thing):
-        named = {field.name: getattr(thing, field.name) for field in fields(thing) if field.name not in _FOLLOWS}
-        return [type(thing).__name__, {name: _meaning(value) for name, value in named.items()}]
-    return [type(thing).__name__, repr(thing)]
+        written = {written_field(name, field.name): getattr(thing, field.name) for field in fields(thing)}
+        return [name, {field: _meaning(value) for field, value in written.items() if field not in _FOLLOWS}]
+    return [name, repr(thing)]
 
 
 def _number(thing: Any) -> Any:

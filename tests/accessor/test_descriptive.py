@@ -137,7 +137,6 @@ def test_describe():
     expected = raw[["age", "charge"]].describe()
     assert found.index.tolist() == expected.index.tolist()
     assert np.allclose(found, expected, rtol=0.05)
-    df.dp.session.accountant  # noqa: B018
     spent = df.dp.session.spent
     assert df.dp.describe("age", epsilon="0.5").index.tolist() == expected.index.tolist()
     assert df["age"].dp.describe(epsilon="0.5").index.tolist() == expected.index.tolist()

@@ -188,7 +188,7 @@ def test_sixteen_threads_race_for_one_budget():
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(20):
-            accountant = pandas_dp.Session(epsilon=1).accountant
+            accountant = pandas_dp.Session(epsilon=1)._core.account
             accepted = []
 
             def race(accountant=accountant, accepted=accepted):
@@ -360,7 +360,7 @@ def test_charged_before_anything_can_fail(monkeypatch):
 
 
 def test_closed_is_closed():
-    """After close() nothing is answered, the books stay open, and the name cannot be used for a new budget."""
+    """After close() nothing is answered, the ledger stays open, and the name cannot be used for a new budget."""
     df = pd.DataFrame({"x": [1]}).dp.protect(epsilon=1, name="a closed session")
     df.dp.count(epsilon=0.5)
     df.dp.session.close()

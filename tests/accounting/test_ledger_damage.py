@@ -296,8 +296,9 @@ def test_an_answer_of_another_version(path):
     df = session.protect(frame())
     df.dp.count(epsilon=0.1)
     details = {"frame": "f", "query": "count()", "mechanism": "laplace", "scale": 1.0, "margin": 1.0, "private": True}
-    session.charge(Cost.laplace(as_epsilon(0.1)), label="later", asked={}, **details)
-    session.accountant._append(lambda: [Record("answer", {"number": 2, "release": {"$": "Unheard", "v": {}}})])
+    session._core.charge(Cost.laplace(as_epsilon(0.1)), label="later", asked={}, **details)
+    account = session._core.account
+    account._store._append(account, lambda: [Record("answer", {"number": 2, "release": {"$": "Unheard", "v": {}}})])
     later = Session.open(path)
     assert later.remaining == pytest.approx(0.8)
     assert [release.number for release in later.releases] == [1]

@@ -18,7 +18,8 @@ import pytest
 from ledger_support import folder, frame, locked, small, unprivileged  # noqa: F401  (fixtures)
 
 from pandas_dp import LedgerBusy, LedgerError, LedgerUnwritable, Session, SessionClosed, SessionConflict
-from pandas_dp.accounting import lock, sqlite
+from pandas_dp.accounting import PureFilter, lock, sqlite
+from pandas_dp.accounting.state import State
 from pandas_dp.release import path as release
 from pandas_dp.sessions.registry import kept_sessions, named_sessions
 
@@ -100,11 +101,11 @@ try:
         answered += 1
 except LedgerUnwritable as error:
     print(type(error).__name__, str(error).replace("\\n", " "))
-kept = len(df.dp.session.accountant._unwritten)
+kept = len(df.dp.session._core.account.state.unwritten)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 df.dp.count(epsilon=0.1)
 again = pandas_dp.Session.open(sys.argv[1])
-print(answered, kept, len(again.releases), len(again.accountant.entries))
+print(answered, kept, len(again.releases), len(again._core.account.entries))
 """
 
 
@@ -146,16 +147,16 @@ def test_a_handler_that_asks(path, kept, monkeypatch):
     """A signal's handler that asks during a charge of its own thread is refused: it would see the budget before that charge. Asked afterwards it is answered."""
     session = Session(1, ledger=path if kept else None)
     df = session.protect(frame())
-    original, refused = type(session.accountant)._add, []
+    original, refused = PureFilter.plus, []
 
-    def interrupted(account, cost):
+    def interrupted(rule, sums, cost):
         try:
             df.dp.count(epsilon=0.9)  # what a handler would run here
         except SessionConflict as error:
             refused.append(str(error))
-        original(account, cost)
+        return original(rule, sums, cost)
 
-    monkeypatch.setattr(type(session.accountant), "_add", interrupted)
+    monkeypatch.setattr(PureFilter, "plus", interrupted)
     df.dp.count(epsilon=0.9)
     assert refused
     assert all("handler" in text for text in refused)
@@ -164,14 +165,14 @@ def test_a_handler_that_asks(path, kept, monkeypatch):
     assert session.remaining == 0
 
 
-@pytest.mark.parametrize("moment", ["before the charge", "in the books", "after the charge", "with the answer"])
-def test_an_interrupt_leaves_the_books_right(path, moment, monkeypatch):
+@pytest.mark.parametrize("moment", ["before the charge", "in the state", "after the charge", "with the answer"])
+def test_an_interrupt_leaves_the_account_right(path, moment, monkeypatch):
     """Ctrl-C at any step of a charge in a file: the account of this process and that of a new one agree, and each charge counts once."""
     df = small(path)
-    session, account = df.dp.session, df.dp.session.accountant
+    session = df.dp.session
     places = {
-        "before the charge": (sqlite, "_news"), "in the books": (type(account), "_take_one"),
-        "after the charge": (sqlite, "_commit"), "with the answer": (type(account), "_mark_answered"),
+        "before the charge": (sqlite, "_news"), "in the state": (State, "read_one"),
+        "after the charge": (sqlite, "_commit"), "with the answer": (State, "answered"),
     }  # fmt: skip
     owner, name = places[moment]
     original = getattr(owner, name)
@@ -190,8 +191,8 @@ def test_an_interrupt_leaves_the_books_right(path, moment, monkeypatch):
         monkeypatch.undo()
         fresh = Session.open(path)
         assert session.remaining == fresh.remaining
-        assert len(session.accountant.entries) == len(fresh.accountant.entries)
-        assert len(fresh.releases) <= len(fresh.accountant.entries)
+        assert len(session._core.account.entries) == len(fresh._core.account.entries)
+        assert len(fresh.releases) <= len(fresh._core.account.entries)
     assert df.dp.count(epsilon=0.01) is not None
 
 
@@ -246,7 +247,7 @@ def test_a_fork_in_a_query(path, kept, monkeypatch):
             os._exit(code)
     assert os.waitpid(children[0], 0)[1] == 0
     assert answer is not None
-    assert len(session.releases) == len(session.accountant.entries) == 1
+    assert len(session.releases) == len(session._core.account.entries) == 1
 
 
 def test_a_handler_in_memory_that_asks_a_file(path, monkeypatch):
@@ -254,16 +255,16 @@ def test_a_handler_in_memory_that_asks_a_file(path, monkeypatch):
     kept = small(path)
     session = Session(1)
     df = session.protect(frame())
-    original, told = type(session.accountant)._add, []
+    original, told = PureFilter.plus, []
 
-    def interrupted(account, cost):
-        if account is session.accountant and not told:
+    def interrupted(rule, sums, cost):
+        if rule is session._core.account.rule and not told:
             with pytest.raises(SessionConflict, match="handler") as refused:
                 kept.dp.count(epsilon=0.1)
             told.append(refused.value)
-        original(account, cost)
+        return original(rule, sums, cost)
 
-    monkeypatch.setattr(type(session.accountant), "_add", interrupted)
+    monkeypatch.setattr(PureFilter, "plus", interrupted)
     assert df.dp.count(epsilon=0.1) is not None
     assert told
     assert kept.dp.count(epsilon=0.1) is not None
@@ -271,7 +272,7 @@ def test_a_handler_in_memory_that_asks_a_file(path, monkeypatch):
 
 def test_interrupts_leave_the_lock_free(path):
     """Real signals at 300 random moments of reading an account: afterwards another thread gets the files' lock at once."""
-    account = small(path).dp.session.accountant
+    account = small(path).dp.session._core.account
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     interrupts = 0
     try:

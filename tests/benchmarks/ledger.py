@@ -44,8 +44,8 @@ def main():
 
     rows = {
         "one synchronised write of 4 KiB": synchronised,
-        "charge, in memory": lambda: memory.dp.session.accountant.charge(cost, **details),
-        "charge, in a file": lambda: kept.dp.session.accountant.charge(cost, **details),
+        "charge, in memory": lambda: memory.dp.session._core.account.charge(cost, **details),
+        "charge, in a file": lambda: kept.dp.session._core.account.charge(cost, **details),
         "count() of 100 rows, in memory": lambda: memory.dp.count(epsilon=0.001),
         "count() of 100 rows, in a file": lambda: kept.dp.count(epsilon=0.001),
         "session.remaining, in a file": lambda: kept.dp.session.remaining,

@@ -108,7 +108,7 @@ def test_the_audit_while_others_write(path):
 def test_an_unanswered_charge_is_told(path, capsys, monkeypatch):
     """A charge whose process was killed before it answered stands, and the audit says so."""
     df = small(path)
-    account = df.dp.session.accountant
+    account = df.dp.session._core.account
     entry = account.entries[0]
     account.charge(entry.cost, frame="", query="count()", mechanism="discrete Laplace", scale=1.0, margin=3.0, private=True)
     main(["ledger", str(path)])

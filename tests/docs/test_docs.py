@@ -30,12 +30,6 @@ FENCE = re.compile(r"^( *)(`{3,}|~{3,}|:{3,})([^\n`]*)\n(.*?)^\1\2 *$", flags=re
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
 
-# What other modules of the package call, and no user does.
-INTERNAL = {
-    f"Session.{name}"
-    for name in ("accountant", "charge", "check_recordable", "declare", "counts", "price", "query_delta", "record", "recorded")
-}
-
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
@@ -61,7 +55,7 @@ def public_names():
         names |= {f"{previews}.{member}" for member in members(getattr(importlib.import_module("pandas_dp.accessor.previews"), previews))}
     for module in PUBLIC_MODULES:
         names |= {f"{module}.{name}" for name in importlib.import_module(f"pandas_dp.{module}").__all__}
-    return names - INTERNAL
+    return names
 
 
 def documented_names(text):

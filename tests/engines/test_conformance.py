@@ -57,7 +57,7 @@ class Faulty:
         for name, made in rounds.items():
             setattr(self, name, lambda *arguments, made=made, name=name: made(getattr(reader, name)(*arguments)))
 
-    def __getattr__(self, name):
+    def __getattr__(self, name):  # noqa: D105
         return getattr(self.reader, name)
 
 

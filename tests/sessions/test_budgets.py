@@ -14,7 +14,7 @@ from support import protect, silent_noise, upper_bound
 
 import pandas_dp
 from pandas_dp import BudgetExhausted, CallError, Delta, Epsilon, ParameterError, ParameterTypeError, Rho, composition
-from pandas_dp.accounting import ApproximateAccountant, ConcentratedAccountant, Cost, PureAccountant
+from pandas_dp.accounting import Accountant, ApproximateFilter, ConcentratedFilter, Cost, PureFilter
 from pandas_dp.cells.cells import mean_cells, rows, signed_sum, spread_cells, squared_sensitivity
 from pandas_dp.domains.domain import IntGrid
 from pandas_dp.quantities.rounding import root_down, root_up, rounded_down, rounded_up
@@ -41,9 +41,9 @@ def fill(account, cost):
 # Accountants: a conformance suite against exact composition.
 
 ACCOUNTS = {
-    "pure": lambda: PureAccountant(Epsilon(1)),
-    "approximate": lambda: ApproximateAccountant(Epsilon(1), DELTA),
-    "concentrated": lambda: ConcentratedAccountant(Rho("0.02")),
+    "pure": lambda: Accountant(PureFilter(Epsilon(1))),
+    "approximate": lambda: Accountant(ApproximateFilter(Epsilon(1), DELTA)),
+    "concentrated": lambda: Accountant(ConcentratedFilter(Rho("0.02"))),
 }
 
 
@@ -74,9 +74,9 @@ def test_accountants_conform(name):
 def test_conformance_rejects():
     """The twin: an account of twice the budget, and one whose δ is a thousand times larger, are caught."""
     with pytest.raises(AssertionError, match="accepted"):
-        check_accountant(lambda: PureAccountant(Epsilon(2)), 1, 0)
+        check_accountant(lambda: Accountant(PureFilter(Epsilon(2))), 1, 0)
     with pytest.raises(AssertionError, match="accepted"):
-        check_accountant(lambda: ApproximateAccountant(Epsilon(1), Delta("1e-2")), 1, 1e-6)
+        check_accountant(lambda: Accountant(ApproximateFilter(Epsilon(1), Delta("1e-2"))), 1, 1e-6)
 
 
 def test_small_queries_last_longer_with_delta():
@@ -125,7 +125,7 @@ def test_gaussians_fit():
     assert composition.gaussian_delta(1 / math.sqrt(2 * float(rho) * count), 1, 1) <= 1e-6
     half = Delta(DELTA / 2)
     assert composition.zcdp_to_approx(count * Fraction(rho), half) <= 1 < composition.zcdp_to_approx((count + 1) * Fraction(rho), half)
-    assert not account._pure
+    assert not account.state.sums.pure
     with pytest.raises(BudgetExhausted):
         account.charge(Cost.laplace(Epsilon("0.5")), **ENTRY)
 
@@ -189,7 +189,7 @@ def test_rounding_is_to_the_safe_side():
 
 def test_threads_race_for_a_concentrated_budget():
     """Eight threads that race for ρ accept exactly as many charges as fit."""
-    account = ConcentratedAccountant(Rho("0.1"))
+    account = Accountant(ConcentratedFilter(Rho("0.1")))
     accepted = []
 
     def race():

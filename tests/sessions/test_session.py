@@ -73,7 +73,7 @@ def test_a_failed_protect_does_not_take_the_name():
     table().dp.protect(epsilon=2, name="not taken")
 
 
-def test_reloading_the_package_keeps_the_books():
+def test_reloading_the_package_keeps_the_budget():
     """importlib.reload gives no second budget: the registry is kept."""
     df = table().dp.protect(epsilon=1, name="reloaded")
     df.dp.count(epsilon=0.6)

@@ -108,7 +108,7 @@ def test_frames_without_names(folder):  # noqa: F811
         with pytest.raises(LabelError, match="name="):
             one.dp.count(epsilon=0.1, label="n")
     assert session.spent == Fraction(1, 10)
-    assert len(session._without_name) == 2
+    assert len(session._core._without_name) == 2
     other = Session(1)
     raw = table()
     for one in (other.protect(raw), other.protect(raw)):  # a cell that runs again

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from numpy.typing import NDArray
 
-    from pandas_dp.results import Release
+    from pandas_dp.accounting import Cost
 
     Floats = NDArray[np.float64]
 
 __all__ = [
-    "MARKERS", "Numbers", "as_numbers", "axes_for", "chosen", "dated", "draw_answer", "headed", "loaded", "measured", "name_places", "named", "percent", "short",
+    "MARKERS", "Answer", "Numbers", "as_numbers", "axes_for", "chosen", "dated", "draw_answer", "headed", "loaded", "measured", "name_places", "named", "percent", "short",
 ]  # fmt: skip
 
 MARKERS = "os^DvPX*"
@@ -236,7 +236,41 @@ def named(name: Hashable) -> str:
     return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
-def draw_answer(release: Release, ax: object, level: float, columns: Any = None) -> Axes:
+class Answer(Protocol):
+    """What is drawn of an answer: a release."""
+
+    @property
+    def query(self) -> str:
+        """Its text."""
+
+    @property
+    def cost(self) -> Cost:
+        """What was charged."""
+
+    @property
+    def columns(self) -> tuple[Hashable, ...] | None:
+        """The columns; None for a scalar, or one column by group."""
+
+    @property
+    def square(self) -> bool:
+        """Whether it is a matrix."""
+
+    @property
+    def private(self) -> bool:
+        """Whether its noise is."""
+
+    @property
+    def value(self) -> Any:
+        """The answer."""
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Return its interval."""
+
+    def half_width(self, level: float) -> Any:
+        """Return its ±."""
+
+
+def draw_answer(release: Answer, ax: object, level: float, columns: Any = None) -> Axes:
     """Draw an answer of any shape; the public ways to it are ``Release.plot`` and ``pandas_dp.plotting.grouped``."""
     low, high = release.interval(level)
     value = release.value
