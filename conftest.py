@@ -25,3 +25,9 @@ def _repeatable_examples(request: pytest.FixtureRequest) -> Iterator[None]:
         registry.named_sessions.update(others)
     else:
         yield
+
+
+@pytest.fixture
+def one_salt(monkeypatch):
+    """Give all sessions one salt, so that two of them choose the same rows of a unit where nothing but their content orders these."""
+    monkeypatch.setattr("pandas_dp.sessions.core.fresh_secret", lambda: bytes(32))

@@ -18,7 +18,7 @@ import pandas as pd
 
 from pandas_dp.domains.dtypes import kind_of
 from pandas_dp.domains.objects import is_missing, number
-from pandas_dp.noise.entropy import HANDLE, fresh_secret
+from pandas_dp.lineage.handle import HANDLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,13 +30,15 @@ _WORD = 1 << 64
 _PER_UNIT = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
-def order_by_content(frame: pd.DataFrame | pd.Series[Any], places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def order_by_content(frame: pd.DataFrame | pd.Series[Any], salt: bytes, places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Return the rank of each row by place, if it has one, and then by its content.
 
     Parameters
     ----------
     frame : DataFrame or Series
         The rows.
+    salt : bytes
+        The key of the hashes, which whoever writes the data must not know: they could make two rows collide.
     places : ndarray, optional
         A first criterion.
     """
@@ -47,27 +49,21 @@ def order_by_content(frame: pd.DataFrame | pd.Series[Any], places: NDArray[np.in
         for place, name in enumerate(table.columns):
             if isinstance(name, str) and HANDLE.fullmatch(name):
                 continue  # row numbers, which depend on everybody
-            loose, tags = _hashes(table.iloc[:, place])
-            content = _mixed(content * _key(0) + loose)
-            strict = _mixed(strict * _key(1) + tags)
+            loose, tags = _hashes(table.iloc[:, place], salt)
+            content = _mixed(content * _key(salt, 0) + loose)
+            strict = _mixed(strict * _key(salt, 1) + tags)
     sorting = np.lexsort((strict, content) if places is None else (strict, content, places))
     order = np.empty(len(sorting), dtype=np.int64)
     order[sorting] = np.arange(len(sorting))
     return order
 
 
-@lru_cache(maxsize=1)
-def _secret() -> bytes:
-    """Return this process's key: whoever writes the data must not be able to make two rows collide."""
-    return fresh_secret()
+@lru_cache(maxsize=64)
+def _key(salt: bytes, place: int) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(bytes([place]), key=salt, digest_size=8).digest(), "little") | 1)
 
 
-@lru_cache(maxsize=8)
-def _key(place: int) -> np.uint64:
-    return np.uint64(int.from_bytes(hashlib.blake2b(bytes([place]), key=_secret(), digest_size=8).digest(), "little") | 1)
-
-
-def _hashes(series: pd.Series[Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _hashes(series: pd.Series[Any], salt: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return for each cell a hash that is the same in every dtype, and one that is not.
 
     Equal numbers have equal first hashes, be they bool, int or float; equal moments, too; all missing cells; texts by their characters.
@@ -81,14 +77,14 @@ def _hashes(series: pd.Series[Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint
         if values.dtype.kind in "iu" and values.dtype.itemsize == 8:  # noqa: PLR2004  (others fit a double)
             inside = np.abs(doubles) < _EXACT
             rest = np.where(inside, np.uint64(0), values.astype(np.uint64) - _as_uint64(doubles))
-        return _combined(doubles, rest, none), none
+        return _combined(doubles, rest, none, salt), none
     if isinstance(series.dtype, np.dtype) and kind is not None and kind.name in {"datetime", "timedelta"}:
         cells = [_moment(int(value), kind.unit) if value != _NAT else _MISSING for value in series.to_numpy().view(np.int64)]
     else:
-        cells = [_cell(cell) for cell in _cells(series)]
+        cells = [_cell(cell, salt) for cell in _cells(series)]
     doubles = np.array([cell[0] for cell in cells], dtype=np.float64)
     rest, texts, tags = (np.array([cell[place] for cell in cells], dtype=np.uint64) for place in (1, 2, 3))
-    return _combined(doubles, rest, texts), tags
+    return _combined(doubles, rest, texts, salt), tags
 
 
 def _cells(series: pd.Series[Any]) -> list[Any]:
@@ -106,9 +102,9 @@ def _one(series: pd.Series[Any], place: int) -> Any:
         return None
 
 
-def _combined(doubles: NDArray[np.float64], rest: NDArray[np.uint64], texts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _combined(doubles: NDArray[np.float64], rest: NDArray[np.uint64], texts: NDArray[np.uint64], salt: bytes) -> NDArray[np.uint64]:
     bits = np.where(np.isnan(doubles), np.nan, doubles + 0.0).view(np.uint64)  # one NaN, one zero
-    return _mixed((bits ^ _key(2)) * _key(3)) + _mixed((rest ^ _key(4)) * _key(5)) + texts
+    return _mixed((bits ^ _key(salt, 2)) * _key(salt, 3)) + _mixed((rest ^ _key(salt, 4)) * _key(salt, 5)) + texts
 
 
 def _as_uint64(doubles: NDArray[np.float64]) -> NDArray[np.uint64]:
@@ -138,16 +134,17 @@ def _moment(ticks: int, unit: str) -> Cell:
 _TIME = 1
 
 
-def _cell(cell: Any) -> Cell:
+def _cell(cell: Any, salt: bytes) -> Cell:
     try:
         if is_missing(cell):
             return _MISSING
         if isinstance(cell, str):
-            return math.nan, 0, _hash("str", str.__str__(cell)), _hash("str", str.__str__(cell))
+            text = _hash("str", str.__str__(cell), salt)
+            return math.nan, 0, text, text
         if isinstance(cell, (dt.date, dt.timedelta, np.datetime64, np.timedelta64)):
             return _time(cell)
         double = number(cell)
-        tag = _hash(type(cell).__name__, repr(cell))
+        tag = _hash(type(cell).__name__, repr(cell), salt)
         if math.isnan(double):
             return math.nan, 0, tag, tag
         exact = isinstance(cell, (int, np.integer)) and math.isfinite(double)
@@ -163,6 +160,6 @@ def _time(cell: Any) -> Cell:
     return _moment(int(moment.asm8.view(np.int64)), moment.unit)
 
 
-def _hash(kind: str, text: str) -> int:
+def _hash(kind: str, text: str, salt: bytes) -> int:
     data = f"{kind} {text}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, key=_secret(), digest_size=8).digest(), "little") | 1
+    return int.from_bytes(hashlib.blake2b(data, key=salt, digest_size=8).digest(), "little") | 1

@@ -161,8 +161,11 @@ class Source(Protocol):
     def unsupported(self, plan: ReadPlan) -> str | None:
         """Return why the engine cannot read a plan, as the end of a sentence; None if it can."""
 
-    def open(self, plan: ReadPlan) -> Reader:
-        """Return the reader of a plan.  Runs after the charge; reads when the first round is asked for."""
+    def open(self, plan: ReadPlan, salt: bytes) -> Reader:
+        """Return the reader of a plan.  Runs after the charge; reads when the first round is asked for.
+
+        The salt is a secret of the session, beside the plan and never in it: where nothing else orders the rows of a unit, a hash of their content with it does.
+        """
 
 
 Answer = TypeVar("Answer")

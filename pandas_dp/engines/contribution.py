@@ -28,7 +28,7 @@ _FAR = 1 << 30  # in units of 2**31: beyond, a total is as good as infinite
 
 
 def counted_rows(
-    selection: Selection, frame: pd.DataFrame | pd.Series[Any], rows: NDArray[np.bool_] | None, max_rows: int
+    selection: Selection, frame: pd.DataFrame | pd.Series[Any], rows: NDArray[np.bool_] | None, max_rows: int, salt: bytes
 ) -> NDArray[np.bool_] | None:
     """Return which of ``rows`` count: ``max_rows`` of each unit; None for all.
 
@@ -43,15 +43,15 @@ def counted_rows(
     units = selection.units if rows is None else np.where(rows, selection.units, -1)
     if int(np.bincount(units[units >= 0], minlength=1).max(initial=0)) <= max_rows:
         return units >= 0  # nobody has more
-    return first_rows(units, max_rows, order_of(selection, frame))
+    return first_rows(units, max_rows, order_of(selection, frame, salt))
 
 
-def order_of(selection: Selection, frame: pd.DataFrame | pd.Series[Any]) -> NDArray[np.int64]:
+def order_of(selection: Selection, frame: pd.DataFrame | pd.Series[Any], salt: bytes) -> NDArray[np.int64]:
     """Return the rank of each row, which among the rows of one unit depends on these alone."""
     if selection.places is None or not selection.distinct:
         from pandas_dp.engines.content_order import order_by_content  # noqa: PLC0415  (loaded for those who use it)
 
-        return order_by_content(frame, selection.places)
+        return order_by_content(frame, salt, selection.places)
     return selection.places
 
 

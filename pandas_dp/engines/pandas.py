@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pandas_dp.engines.contract import Gram, Occurring, ReadPlan
     from pandas_dp.engines.group_codes import Groups
     from pandas_dp.engines.order_statistics import OrderStatistics
-    from pandas_dp.lineage.roster import Roster
+    from pandas_dp.lineage.roster import Roster, Selection
 
     Frame = pd.DataFrame | pd.Series[Any]
 
@@ -83,16 +83,16 @@ class PandasSource:
         """Return None: every plan can be read."""
         return None
 
-    def open(self, plan: ReadPlan) -> _Reader:
+    def open(self, plan: ReadPlan, salt: bytes) -> _Reader:
         """Return the reader of a plan."""
-        return _Reader(self, self._selection, plan)
+        return _Reader(self, self._selection, plan, salt)
 
 
 class _Reader:
     """The rounds of a plan on a frame; a :class:`pandas_dp.engines.contract.Reader`."""
 
-    def __init__(self, source: PandasSource, selection: Any, plan: ReadPlan) -> None:
-        self._source, self._selection, self._plan = source, selection, plan
+    def __init__(self, source: PandasSource, selection: Selection, plan: ReadPlan, salt: bytes) -> None:
+        self._source, self._selection, self._plan, self._salt = source, selection, plan, salt
         self._frame: Frame = source.frame
         self._counted: NDArray[np.bool_] | None = None
         self._candidates: Candidates | None = None
@@ -106,7 +106,7 @@ class _Reader:
         groups = self._all_candidates().groups
         units, counted = self._units(self._counted)
         if self._plan.contribution.max_groups is not None:
-            order = order_of(self._selection, self._frame)
+            order = order_of(self._selection, self._frame, self._salt)
             self._counted = counted = within_groups(groups, units, counted, self._plan.contribution.max_groups, order)
         records, by = one_record_each(self._frame, OneEach(None, None), groups, units, counted)
         return group_sums(records, Sums(None, None, everything=True), by or groups, None)[0]
@@ -158,7 +158,7 @@ class _Reader:
         plan, frame, rows = self._plan, self._source.frame, None
         if plan.steps:
             frame, rows = taken(frame, plan.steps)
-        self._frame, self._counted = frame, counted_rows(self._selection, frame, rows, plan.contribution.max_rows)
+        self._frame, self._counted = frame, counted_rows(self._selection, frame, rows, plan.contribution.max_rows, self._salt)
 
     def _all_candidates(self) -> Candidates:
         """Return the keys that occur."""
@@ -180,7 +180,7 @@ class _Reader:
             if isinstance(plan.keys, KeySet):
                 groups = group_codes(self._frame, plan.keys)
                 if plan.contribution.max_groups is not None:
-                    order = order_of(self._selection, self._frame)
+                    order = order_of(self._selection, self._frame, self._salt)
                     counted = within_groups(groups, *self._units(counted), plan.contribution.max_groups, order)
             if plan.records is None:
                 self._records = self._frame, groups, counted

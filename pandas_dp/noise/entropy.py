@@ -11,7 +11,6 @@ nothing to share between threads or to drop at a fork, and no public function ta
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -19,10 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["HANDLE", "fresh_secret", "fresh_token", "injected", "is_private", "random_bytes"]
-
-HANDLE = re.compile(r".+#[0-9a-f]{8}")
-"""What a protected frame's unnamed index is called by: a label, and a token of this module."""
+__all__ = ["fresh_secret", "fresh_token", "injected", "is_private", "random_bytes"]
 
 _BULK = 4096
 _source: ContextVar[Callable[[int], bytes] | None] = ContextVar("pandas_dp_noise_source", default=None)

@@ -154,7 +154,7 @@ def released(
         return entry, _noted(entry, entry.value, query, thing, session)
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        found, index = _measure(source.open(reading.plan), query, plan, reading)
+        found, index = _measure(source.open(reading.plan, session.salt), query, plan, reading)
         estimates = query.ordered(found)
         made = Release(
             entry.number, query.text, protected.handle, plan.cost, plan.mechanism, query.labels,

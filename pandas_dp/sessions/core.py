@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pandas_dp.accounting.prices import strength_of
 from pandas_dp.accounting.state import Answered
 from pandas_dp.errors import LabelError, LedgerError, ParameterError, ParameterTypeError, SessionConflict
+from pandas_dp.noise.entropy import fresh_secret
 from pandas_dp.quantities.budget import Delta, as_delta
 from pandas_dp.sessions.released_counts import Counts
 
@@ -47,17 +48,20 @@ class SessionCore:
     ----------
     counts : Counts
         Released numbers of rows.
+    salt : bytes
+        The secret by which engines order rows that have no order; never recorded or shown.
     face : object or None
         The session that users hold, from the first frame on that came under it: whoever asks a frame for its session gets this one.
     """
 
-    __slots__ = ("__weakref__", "_answers", "_without_name", "account", "counts", "face", "name", "queries")
+    __slots__ = ("__weakref__", "_answers", "_without_name", "account", "counts", "face", "name", "queries", "salt")
 
     def __init__(self, account: Accountant, name: str | None = None, queries: int | None = None) -> None:
         self.account = account
         self.name = name
         self.queries = queries
         self.counts = Counts()
+        self.salt = fresh_secret()
         self.face: Any = None
         self._answers: dict[int, Release] = {}
         self._without_name: list[weakref.ref[pd.DataFrame]] = []

@@ -17,8 +17,9 @@ import pandas as pd
 from pandas_dp.accounting import lock
 from pandas_dp.domains.domain import ColumnFacts
 from pandas_dp.errors import AlreadyProtected, ColumnError, LineageError, NotProtected
+from pandas_dp.lineage.handle import HANDLE
 from pandas_dp.lineage.roster import Roster
-from pandas_dp.noise.entropy import HANDLE, fresh_token
+from pandas_dp.noise.entropy import fresh_token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -12,7 +12,11 @@ import pandas as pd
 import pytest
 from support import protect, silent_noise
 
+import pandas_dp
+from pandas_dp.engines.conformance import SALT
 from pandas_dp.engines.content_order import order_by_content
+
+pytestmark = pytest.mark.usefixtures("one_salt")
 
 PEOPLE = range(50)
 
@@ -114,7 +118,7 @@ def test_what_is_equal_as_a_number_is_told_apart(case):
         cells = [*pair, *others]
         places = generator.permutation(len(cells))
         column = pd.DataFrame({"k": pd.Series([cells[place] for place in places], dtype=object)})
-        order = order_by_content(column)
+        order = order_by_content(column, SALT)
         first, second = (int(np.flatnonzero(places == place)[0]) for place in (0, 1))
         found.add(bool(order[first] < order[second]))
     assert len(found) == 1
@@ -124,8 +128,8 @@ def test_what_is_equal_as_a_number_is_told_apart(case):
 def test_the_order_does_not_depend_on_the_dtype(others):
     """One odd cell of somebody else changes a column's dtype, and not the order of whole numbers, floats or booleans in it."""
     for own in ([3, 1, 2, 5], [0.5, 2.0, -1.0, 7.0], [True, False, True, False]):
-        alone = order_by_content(pd.DataFrame({"x": own, "y": range(4)}))
-        together = order_by_content(pd.DataFrame({"x": pd.Series([*own, *others]), "y": range(len(own) + 1)}))[:4]
+        alone = order_by_content(pd.DataFrame({"x": own, "y": range(4)}), SALT)
+        together = order_by_content(pd.DataFrame({"x": pd.Series([*own, *others]), "y": range(len(own) + 1)}), SALT)[:4]
         assert np.array_equal(np.argsort(alone), np.argsort(together))
 
 
@@ -134,20 +138,20 @@ def test_dates_of_every_unit_order_alike():
     dates = pd.to_datetime(["2024-03-01", "2024-01-01", "2025-01-01"])
     variants = [pd.Series(dates.to_numpy().astype(f"datetime64[{unit}]")) for unit in ("s", "ms", "us", "ns")]
     variants += [dates.tz_localize("UTC"), dates.tz_localize("UTC").tz_convert("Asia/Tokyo"), pd.Series(list(dates), dtype=object)]
-    orders = {tuple(order_by_content(pd.DataFrame({"t": pd.Series(variant)}))) for variant in variants}
+    orders = {tuple(order_by_content(pd.DataFrame({"t": pd.Series(variant)}), SALT)) for variant in variants}
     assert len(orders) == 1
 
 
-def test_two_columns_cannot_be_made_to_collide():
-    """The hash has a key of this process: rows that collide under the bare mixing function do not."""
+def test_two_columns_cannot_be_made_to_collide(monkeypatch):
+    """The hash has a secret key of the session: rows that collide under the bare mixing function do not, and which comes first is decided by the key."""
     table = pd.DataFrame({"a": [1.0, 1.0], "b": [0.0, -7.504630228879706e-29], "c": [-1.0, -1.0]})
-    script = "import pandas as pd\nfrom pandas_dp.engines.content_order import order_by_content\nprint([int(order_by_content(pd.DataFrame({'k': [1, 2]}))[0]) for _ in range(1)][0])"
-    import subprocess
-    import sys
-
-    found = {subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() for _ in range(12)}
-    assert found == {"0", "1"}, "another key in every process (all alike: probability 2**-11)"
-    assert sorted(order_by_content(table)) == [0, 1]
+    keys = [bytes([number]) * 32 for number in range(64)]
+    orders = {tuple(order_by_content(table, key).tolist()) for key in keys}
+    assert orders == {(0, 1), (1, 0)}
+    monkeypatch.undo()
+    salts = {pandas_dp.Session(epsilon=1)._core.salt for _ in range(3)}
+    assert [len(salt) for salt in salts] == [32, 32, 32]
+    assert all(salt.hex() not in repr(vars(pandas_dp.Session)) for salt in salts)
 
 
 HOSTILE = {

@@ -14,6 +14,8 @@ from support import certified_loss, protect, silent_noise
 
 from pandas_dp import BoundsError, LineageError, ParameterError, ParameterTypeError, UnsupportedDtype
 
+pytestmark = pytest.mark.usefixtures("one_salt")
+
 BIG = 100_000
 WARDS = ["north", "south", "east"]
 SIDE = 10_000

@@ -11,7 +11,7 @@ import pytest
 from engine_support import totals
 
 from pandas_dp.cells.cells import FloatGrid, IntGrid, mean_cells, present, rows, signed_sum, spread_cells
-from pandas_dp.engines.conformance import _roster, _rounds, cases
+from pandas_dp.engines.conformance import SALT, _roster, _rounds, cases
 from pandas_dp.engines.group_codes import Groups
 from pandas_dp.engines.pandas import PandasSource
 
@@ -21,7 +21,7 @@ def test_order_does_not_matter(case):
     """Every round depends on the multiset of rows: permuted rows give the same integers."""
     generator = np.random.default_rng(0)
     reads = [
-        list(_rounds(case, PandasSource(frame, _roster(frame, case.plan.contribution)).open(case.plan)))
+        list(_rounds(case, PandasSource(frame, _roster(frame, case.plan.contribution)).open(case.plan, SALT)))
         for frame in (case.frame, *(case.frame.iloc[generator.permutation(len(case.frame))] for _ in range(3)))
     ]
     assert reads[1:] == reads[:1] * 3

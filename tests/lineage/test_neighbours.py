@@ -11,6 +11,8 @@ import pandera.pandas as pa
 import pytest
 from lineage_support import EPSILON, protect
 
+pytestmark = pytest.mark.usefixtures("one_salt")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

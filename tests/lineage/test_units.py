@@ -31,6 +31,8 @@ from lineage_support import (
 import pandas_dp
 from pandas_dp import LineageError, NotProtected, ParameterError, ParameterTypeError
 
+pytestmark = pytest.mark.usefixtures("one_salt")
+
 PATIENTS = [None if key == "-" else f"{SENTINEL_TEXT}/{key}" for key in "aaabbc-dddd-"]
 COUNTED = 7  # a 2, b 2, c 1, d 2; the two rows without a unit do not count
 
