@@ -28,6 +28,6 @@ def _repeatable_examples(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture
-def one_salt(monkeypatch):
+def one_salt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give all sessions one salt, so that two of them choose the same rows of a unit where nothing but their content orders these."""
     monkeypatch.setattr("pandas_dp.sessions.core.fresh_secret", lambda: bytes(32))

@@ -182,6 +182,6 @@ def test_the_page_names_modules_that_exist():
 
 
 def test_every_test_room_is_a_room(house):
-    """The folders of tests are named as the rooms are, but for promises, which are about all of them, pages and benchmarks."""
+    """The folders of tests are named as the rooms are, but for promises and compatibility, which are about all of them, pages, mutations and benchmarks."""
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
-    assert folders - {"promises", "docs", "benchmarks"} <= set(house.rooms())
+    assert folders - {"promises", "compatibility", "docs", "mutation", "benchmarks"} <= set(house.rooms())
