@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import pandas as pd
 
 from pandas_dp.errors import DPError
+from pandas_dp.release import asked as questions
 from pandas_dp.release import path as release
 from pandas_dp.release.plan import plan_of
 from pandas_dp.sessions import registry
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.release.plan import Plan, Price
+    from pandas_dp.release.plan import Plan
+    from pandas_dp.release.price import Price
     from pandas_dp.results import Release
     from pandas_dp.sessions.core import SessionCore
     from pandas_dp.sessions.registry import Protected
@@ -74,15 +76,15 @@ class Planned(NamedTuple):
 
 def planned(source: Any, build: Build, price: Price) -> Planned:
     """Take a question as far as the charge, by public facts and earlier releases, and no further."""
-    query, known, _ = release.asked(source, build)
+    query, known, _ = questions.asked(source, build)
     session = known.core
-    rows = release.rows_of(query, source, session)
+    rows = questions.rows_of(query, source, session)
     return Planned(query, plan_of(query, session, price, known.roster, lambda: rows), rows, session)
 
 
 def known_of(source: Any) -> Protected:
     """Return what the registry knows of a frame, Series or view, or raise ``NotProtected``."""
-    return registry.require(release.base_of(source))
+    return registry.require(questions.base_of(source))
 
 
 def core_of(source: Any) -> SessionCore:
@@ -99,7 +101,7 @@ def session_of(source: Any) -> Session[Any]:
 def text_of(source: Any) -> str:
     """Return what an accessor's ``repr`` says: what is left of the budget; nothing of it depends on data."""
     try:
-        known = registry.find(release.base_of(source))
+        known = registry.find(questions.base_of(source))
     except DPError:
         known = None
     return "<.dp: not protected>" if known is None else f"<.dp: {known.core.face!r}>"

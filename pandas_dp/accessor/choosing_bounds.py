@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas_dp.accessor.asking import Answers
     from pandas_dp.domains.dtypes import Kind
     from pandas_dp.domains.public_frame import PublicFrame
-    from pandas_dp.release.plan import Price
+    from pandas_dp.release.price import Price
     from pandas_dp.results import PrivateBounds
     from pandas_dp.statistics.query import Query
 

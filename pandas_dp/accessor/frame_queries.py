@@ -18,7 +18,7 @@ from pandas_dp.accessor.views import View
 from pandas_dp.display.completion import Guided
 from pandas_dp.errors import boundary
 from pandas_dp.quantities.budget import checked_count
-from pandas_dp.release.plan import Price
+from pandas_dp.release.price import Price
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pandas_dp.accessor.questions import Bounds
-    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.release.price import PriceOptions
     from pandas_dp.results import NoisyInt, PrivateBounds
     from pandas_dp.sessions.session import Session
 
@@ -219,7 +219,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -283,7 +283,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -350,7 +350,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend; divided equally if there are several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -614,7 +614,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend; divided equally among the *columns*, whatever the number of functions.
         rho, mechanism, within, level, rows, label
-            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`.
+            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.price.PriceOptions`.
         **named : (column, function)
             Named aggregations, ``average=("charge", "mean")``, instead of ``func``.
 
@@ -816,7 +816,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -905,7 +905,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -937,7 +937,7 @@ class FrameQueries(Guided):
         epsilon : number
             What this answer may spend.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from pandas_dp.accessor import questions
 from pandas_dp.accessor.asking import core_of
 from pandas_dp.display.completion import Guided
 from pandas_dp.errors import KeysError, boundary
-from pandas_dp.release.plan import Price
+from pandas_dp.release.price import Price
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.accessor.asking import Asks, Build
     from pandas_dp.accessor.questions import Bounds, Grouping
-    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.release.price import PriceOptions
 
 __all__ = ["GroupByDP"]
 
@@ -77,7 +77,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups and columns together.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -372,7 +372,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -406,7 +406,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------
@@ -480,7 +480,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among the *columns*, whatever the number of functions.
         rho, mechanism, within, level, rows, label
-            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`.
+            Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.price.PriceOptions`.
         **named : (column, function)
             Named aggregations instead of ``func``; of a selected column, ``average="mean"``.
 
@@ -517,7 +517,7 @@ class GroupByDP(Guided):
         epsilon : number
             What this answer may spend, for all groups together; divided equally among several columns.
         **price
-            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.plan.PriceOptions`.
+            ``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: see :class:`pandas_dp.release.price.PriceOptions`.
 
         Returns
         -------

@@ -19,7 +19,8 @@ from pandas_dp.accessor.questions import Grouping
 from pandas_dp.display.completion import Guided
 from pandas_dp.errors import ParameterError, boundary
 from pandas_dp.quantities.budget import Epsilon, Rho
-from pandas_dp.release.plan import Price, widths
+from pandas_dp.release.plan import widths
+from pandas_dp.release.price import Price
 from pandas_dp.results import plus_minus
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.accessor.asking import Build
     from pandas_dp.accessor.questions import Bounds
-    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.release.price import PriceOptions
     from pandas_dp.statistics.query import Query
 
 __all__ = ["Costs", "DataFramePreview", "GroupPreview", "Preview", "SeriesPreview"]

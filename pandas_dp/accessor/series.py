@@ -12,7 +12,7 @@ from pandas_dp.accessor.choosing_bounds import share_outside, usable_bounds
 from pandas_dp.accessor.previews import SeriesPreview
 from pandas_dp.display.completion import Guided
 from pandas_dp.errors import boundary
-from pandas_dp.release.plan import Price
+from pandas_dp.release.price import Price
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pandas_dp.accessor.questions import Bounds
-    from pandas_dp.release.plan import PriceOptions
+    from pandas_dp.release.price import PriceOptions
     from pandas_dp.results import NoisyInt, PrivateBounds
     from pandas_dp.sessions.session import Session
 

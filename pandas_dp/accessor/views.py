@@ -26,7 +26,7 @@ __all__ = ["View"]
 
 
 class View:
-    """A protected frame and the steps to take; a :class:`pandas_dp.release.path.View`."""
+    """A protected frame and the steps to take; a :class:`pandas_dp.release.asked.View`."""
 
     def __init__(self, base: pd.DataFrame, steps: tuple[Step, ...] = ()) -> None:
         self.base = base

@@ -15,7 +15,7 @@ from pandas_dp.quantities.budget import as_epsilon, as_rho
 from pandas_dp.wire.fingerprint import digest_of, plain_text
 
 if TYPE_CHECKING:
-    from pandas_dp.release.plan import Price
+    from pandas_dp.release.price import Price
     from pandas_dp.sessions.registry import Protected
     from pandas_dp.statistics.query import Query
 

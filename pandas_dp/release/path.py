@@ -16,91 +16,38 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from pandas_dp.cells.cells import top_of
 from pandas_dp.display.progress import steps as followed
-from pandas_dp.domains.public_frame import PublicFrame
 from pandas_dp.engines.contract import Gram, Occurring, Ranks
-from pandas_dp.engines.sources import source_of
 from pandas_dp.errors import CallError, ComputationFailed, SessionClosed
 from pandas_dp.noise.entropy import is_private
+from pandas_dp.release.asked import asked, labelled, names_of, rows_of, steps_of, where_of
 from pandas_dp.release.noisy import add, chosen, narrow, noisy, sampler_of, totals
-from pandas_dp.release.plan import margin_before, plan_of, reading_of
+from pandas_dp.release.plan import margin_before, plan_of, request_of
 from pandas_dp.results import Release
-from pandas_dp.sessions.registry import require
 from pandas_dp.statistics.estimates import GroupEstimate
 from pandas_dp.statistics.query import CellTotals, OrderChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from pandas_dp.engines.contract import Reader, Source
-    from pandas_dp.release.plan import KeySelection, Plan, Price, Reading
+    from pandas_dp.domains.public_frame import PublicFrame
+    from pandas_dp.engines.contract import Reader
+    from pandas_dp.release.plan import KeySelection, Plan, Request
+    from pandas_dp.release.price import Price
     from pandas_dp.results import Estimate
     from pandas_dp.sessions.core import SessionCore
-    from pandas_dp.sessions.registry import Protected
     from pandas_dp.statistics.query import Query
 
-__all__ = ["Asked", "View", "answer", "asked", "base_of", "released", "rows_of"]
-
-
-class View(Protocol):
-    """A tracked view, as a release sees it."""
-
-    base: Any
-    """The frame with the handle and the row labels."""
-    text: str
-    """The steps that lead from there, for the ledger."""
-    steps: tuple[Any, ...]
-    """The same, for an engine."""
-
-    def public(self, protected: Protected) -> PublicFrame:
-        """Return its public facts."""
-
-
-class Asked(NamedTuple):
-    """A query before it is planned: traced and checked, nothing charged, no value read."""
-
-    query: Query
-    protected: Protected
-    source: Source
-
-
-def base_of(thing: Any) -> Any:
-    """Return the frame that carries handle and labels."""
-    return thing if isinstance(thing, (pd.DataFrame, pd.Series)) else thing.base
-
-
-def where_of(thing: Any) -> tuple[Any, str]:
-    """Return the frame that is asked, and the steps of a view of it."""
-    base = base_of(thing)
-    return base, "" if base is thing else thing.text
-
-
-def rows_of(query: Query, thing: Any, session: SessionCore) -> int | None:
-    """Return the released number of rows that a ± may rest on: of this very frame or view, and not of its groups."""
-    return None if query.keys is not None else session.counts.last(*where_of(thing))
-
-
-def asked(thing: Any, build: Callable[[PublicFrame], Query]) -> Asked:
-    """Trace the rows of what is asked, and check the query against public facts: steps 1 and 2."""
-    base = base_of(thing)
-    protected = require(base)
-    protected.core.account.check_open()
-    protected.check_derived(base)
-    source = source_of(base, protected.roster)
-    if base is thing:
-        return Asked(build(PublicFrame(source, protected.facts, protected.columns)), protected, source)
-    query = build(thing.public(protected))
-    return Asked(replace(query, text=f"{thing.text}.{query.text}" if thing.text else query.text), protected, source)
+__all__ = ["answer", "released"]
 
 
 def answer(thing: Any, build: Callable[[PublicFrame], Query], price: Price, read: Callable[[Release], Release] | None = None) -> Any:
@@ -127,18 +74,18 @@ def released(
     process = os.getpid()
     query, protected, source = asked(thing, build)
     session = protected.core
-    label, question = _labelled(thing, query, price, protected)
+    label, question = labelled(thing, query, price, protected)
     if label is not None and question is not None:
         known = session.recorded(label, question)
         if known is not None:
             return known, _noted(known, known.value, query, thing, session)
     plan = plan_of(query, session, price, protected.roster, lambda: rows_of(query, thing, session))
-    reading = reading_of(query, () if base_of(thing) is thing else thing.steps, protected.roster)
-    refusal = source.unsupported(reading.plan)
+    request = request_of(query, steps_of(thing), protected.roster)
+    refusal = source.unsupported(request.plan)
     if refusal is not None:
         raise CallError.unsupported(query.text, refusal)
     private = is_private()
-    session.check_recordable(lambda: _public(query))
+    session.check_recordable(lambda: names_of(query))
     entry = session.charge(
         plan.cost,
         frame=protected.handle,
@@ -154,7 +101,7 @@ def released(
         return entry, _noted(entry, entry.value, query, thing, session)
     release = None
     with suppress(Exception):  # its text may quote data; what is raised below says nothing but that it failed
-        found, index = _measure(source.open(reading.plan, session.salt), query, plan, reading)
+        found, index = _measure(source.open(request.plan, session.salt), query, plan, request)
         estimates = query.ordered(found)
         made = Release(
             entry.number, query.text, protected.handle, plan.cost, plan.mechanism, query.labels,
@@ -171,7 +118,7 @@ def released(
     return release, _noted(release, value, query, thing, session)
 
 
-def _measure(reader: Reader, query: Query, plan: Plan, reading: Reading) -> tuple[list[Estimate], pd.Index[Any] | None]:
+def _measure(reader: Reader, query: Query, plan: Plan, request: Request) -> tuple[list[Estimate], pd.Index[Any] | None]:
     """Read, add noise, finish.  Runs after the charge."""
     index = getattr(query.keys, "index", None)
     if plan.selection is not None:
@@ -180,7 +127,7 @@ def _measure(reader: Reader, query: Query, plan: Plan, reading: Reading) -> tupl
             (estimator,) = plan.parts[0][0].estimators
             return [GroupEstimate(estimator, (counts,), plan.selection.noise, estimator.values([counts]))], index
     groups = None if index is None else len(index)
-    exact = totals(reading.cells, _sums(reader, query), reading.places) if reading.cells else []
+    exact = totals(request.cells, _sums(reader, query), request.places) if request.cells else []
     estimates: list[Estimate] = []
     for part, noise in followed(plan.parts, len(plan.parts), least=5):
         what: Any = part.released
@@ -229,18 +176,3 @@ def _noted(release: Release, value: Any, query: Query, thing: Any, session: Sess
     if query.counts_rows and query.keys is None and query.one_each is None and query.distinct is None:
         session.counts.note(*where_of(thing), int(release.estimates[0].value))
     return value
-
-
-def _public(query: Query) -> tuple[Any, ...]:
-    """Return what an answer holds of names, keys and time zones."""
-    domains = [getattr(estimator, "domain", None) for part in query.parts for estimator in part.estimators]
-    return query.labels, query.name, getattr(query.keys, "index", None), domains
-
-
-def _labelled(thing: Any, query: Query, price: Price, protected: Protected) -> tuple[str | None, dict[str, str] | None]:
-    """Return a query's label and what is asked under it, if it has one."""
-    if price.label is None or price.label is False:
-        return None, None
-    from pandas_dp.release.labels import label_of  # noqa: PLC0415  (for those who name one)
-
-    return label_of(price.label, query, price, protected, None if base_of(thing) is thing else thing.text)

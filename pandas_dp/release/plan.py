@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pandas_dp.cells.cells import records_of_unit, rows, squared_sensitivity, unit_sensitivity
 from pandas_dp.domains.keysets import PrivateKeys
 from pandas_dp.engines.contract import Contribution, Gram, Occurring, Ranks, ReadPlan, Sums
-from pandas_dp.errors import CallError, ParameterError, ParameterTypeError
+from pandas_dp.errors import ParameterError, ParameterTypeError
 from pandas_dp.quantities.budget import EPSILON_MAX, EPSILON_MIN, Epsilon, Rho
 from pandas_dp.quantities.rounding import root_down
-from pandas_dp.results import check_level
+from pandas_dp.release.price import LEVEL
 from pandas_dp.statistics.noise_laws import Exponential, Gaussian, Laplace
 from pandas_dp.statistics.query import CellTotals, OrderChoice, SecondMoments
 
@@ -25,98 +25,13 @@ if TYPE_CHECKING:
     from pandas_dp.cells.cells import Cell
     from pandas_dp.engines.contract import Read
     from pandas_dp.lineage.roster import Roster
+    from pandas_dp.release.price import Price
     from pandas_dp.sessions.core import SessionCore
     from pandas_dp.statistics.query import Part, Query
 
-__all__ = ["KeySelection", "Plan", "Price", "PriceOptions", "margin_before", "plan_of", "reading_of", "widths"]
+__all__ = ["KeySelection", "Plan", "Request", "margin_before", "plan_of", "request_of", "widths"]
 
-LEVEL = 0.95
-_MOST_ROWS = 10**15
 _DIGITS = 3  # to which a wanted ± is turned into an ε, upwards
-
-
-class PriceOptions(TypedDict, total=False):
-    """How else than by ``epsilon`` an answer's price can be named.
-
-    Attributes
-    ----------
-    rho : number
-        What the answer may spend of zero-concentrated differential privacy, in a session that has δ or ρ; by the Gaussian mechanism unless ``mechanism`` says otherwise.
-    mechanism : {"laplace", "gaussian"}
-        The noise; Gaussian in a session that has δ or ρ.
-    within : number
-        The ± that the answer shall have; the smallest ε that gives it is charged.
-    level : float
-        The confidence of that ±; 0.95 if it is left out.
-    rows : int
-        Your own idea of the number of rows, where that ± depends on it (means, spreads); by default the count that this very frame or view released last; by group, of the smallest group.
-    label : str or True
-        A name of the answer.  Asked again under it, with the same parameters, the recorded answer is returned and nothing is spent, whatever the data; with other
-        parameters it is an error.  True takes the expressions of a tracked view.
-    """
-
-    rho: object
-    mechanism: str | None
-    within: Any
-    level: float
-    rows: object
-    label: str | bool | None
-
-
-@dataclass(slots=True)
-class Price:
-    """The price of a query as the call named it."""
-
-    epsilon: object = None
-    rho: object = None
-    mechanism: str | None = None
-    within: Any = None
-    level: float = LEVEL
-    rows: int | None = None
-    label: object = None
-
-    @classmethod
-    def of(cls, epsilon: object, options: PriceOptions) -> Price:
-        """Return the price that a call named, or raise for an option that there is not."""
-        if not options and epsilon is not None:
-            return cls(epsilon)
-        for name in options:
-            if name not in PriceOptions.__annotations__:
-                raise CallError.no_such(name, ("epsilon", *PriceOptions.__annotations__))
-        return cls.named(epsilon, **options)
-
-    @classmethod
-    def named(
-        cls,
-        epsilon: object,
-        rho: object = None,
-        mechanism: str | None = None,
-        within: Any = None,
-        level: float = LEVEL,
-        *,
-        rows: object = None,
-        label: object = None,
-    ) -> Price:
-        """Return the price that a call named in full."""
-        price = cls(epsilon, rho, mechanism, within, level, None if rows is None else _checked_rows(rows), label)
-        check_level(price.level)
-        named = [value for value in (price.epsilon, price.rho, price.within) if value is not None]
-        if len(named) > 1:
-            raise ParameterError.one_price()
-        return price
-
-
-def _checked_rows(rows: object) -> int:
-    number: int | None = None
-    try:
-        number = int(rows)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        number = None
-    if number is None or not 1 <= number <= _MOST_ROWS:
-        raise ParameterError.number("rows", f"a number of rows between 1 and {_MOST_ROWS:,}")
-    return number
-
-
 Law = Laplace | Gaussian | Exponential
 
 
@@ -239,7 +154,7 @@ def _parts(query: Query, epsilon: Fraction, rho: Fraction | None, max_rows: int)
     return parts
 
 
-class Reading(NamedTuple):
+class Request(NamedTuple):
     """What an engine is asked to read, and how the cells' totals are made of it."""
 
     plan: ReadPlan
@@ -249,12 +164,12 @@ class Reading(NamedTuple):
     """Of each cell, which of the plan's sums its total is a combination of."""
 
 
-def reading_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> Reading:
+def request_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> Request:
     """Return what an engine is asked to read."""
     cells = [cell for part in query.parts if isinstance(part.released, CellTotals) for cell in part.released.cells]
     contribution = Contribution(roster.unit, roster.max_rows, query.max_groups)
     if query.distinct is not None:
-        return Reading(ReadPlan((Occurring(query.distinct),), steps, contribution), cells, [0] * len(cells))
+        return Request(ReadPlan((Occurring(query.distinct),), steps, contribution), cells, [0] * len(cells))
     sums: list[Sums] = []
     places = [_placed(cell, sums) for cell in cells]
     if any(cell.per_square for cell in cells):
@@ -267,7 +182,7 @@ def reading_of(query: Query, steps: tuple[Any, ...], roster: Roster) -> Reading:
             reads.append(Ranks(released.column, released.grid))
         elif isinstance(released, SecondMoments):
             reads.append(Gram(released.columns, released.grids))
-    return Reading(ReadPlan(tuple(reads), steps, contribution, query.keys, query.one_each), cells, places)
+    return Request(ReadPlan(tuple(reads), steps, contribution, query.keys, query.one_each), cells, places)
 
 
 def _placed(cell: Cell, sums: list[Sums]) -> int:

@@ -245,7 +245,7 @@ def _ends_outside(estimates: tuple[Any, ...]) -> tuple[Any, ...]:
             estimate = settled[first + place]
             heights = outer.reduce([_heights(estimate), *quartiles])
             settled[first + place] = (
-                replace(estimate, noisy=(heights,), value=estimate.reading.values([heights]))
+                replace(estimate, noisy=(heights,), value=estimate.estimator.values([heights]))
                 if isinstance(estimate, GroupEstimate)
                 else replace(estimate, heights=(int(heights),))
             )
@@ -254,7 +254,7 @@ def _ends_outside(estimates: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _heights(estimate: Any) -> Any:
     """Return the point of the grid that was chosen, or those of all groups."""
-    return estimate.noisy[estimate.reading.place] if isinstance(estimate, GroupEstimate) else np.array(estimate.heights[0], dtype=object)
+    return estimate.noisy[estimate.estimator.place] if isinstance(estimate, GroupEstimate) else np.array(estimate.heights[0], dtype=object)
 
 
 def quantiles(frame: PublicFrame, column: Any, bounds: Any, quantiles: tuple[Fraction, ...]) -> Query:

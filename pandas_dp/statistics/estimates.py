@@ -279,7 +279,7 @@ class GroupEstimate:
 
     Attributes
     ----------
-    reading : Reading
+    estimator : Estimator
         How one group's cells become an estimate.
     noisy : tuple of ndarray
         One array for each cell.
@@ -289,14 +289,14 @@ class GroupEstimate:
         The answers.
     """
 
-    reading: Any
+    estimator: Any
     noisy: tuple[NDArray[Any], ...]
     noise: Noise
     value: Any
 
     def of(self, group: int) -> Any:
         """Return the estimate of one group."""
-        return self.reading.finish([int(cell[group]) for cell in self.noisy], self.noise)
+        return self.estimator.finish([int(cell[group]) for cell in self.noisy], self.noise)
 
     def each(self) -> Iterator[Any]:
         """Return the estimates of all groups, which are released by now."""

@@ -43,26 +43,26 @@ class OrderEstimate:
     """One or two points of the grid that were chosen by rank: a quantile, or the distance of two."""
 
     heights: tuple[int, ...]
-    reading: Height
+    estimator: PointEstimator
     noise: Exponential
 
     @property
     def wide(self) -> bool:
         """Whether the point might not fit an int64."""
-        return self.reading.domain.huge
+        return self.estimator.domain.huge
 
     @property
     def value(self) -> Any:
         """The point in the column's type; always inside the bounds."""
-        return self.reading.decode(self.heights)
+        return self.estimator.decode(self.heights)
 
     def half_width(self, level: float) -> Any:
         """Return the ± in ranks."""
-        return self.reading.ranks(self.noise, level)
+        return self.estimator.ranks(self.noise, level)
 
     def interval(self, level: float) -> tuple[Any, Any]:  # noqa: ARG002  (what is known without more data is the same at every level)
         """Return the bounds: what values the rows nearby have is private."""
-        return self.reading.bounds()
+        return self.estimator.bounds()
 
     def shown(self, level: float = 0.95) -> str:
         """Return the answer with its ± in ranks."""
@@ -72,7 +72,7 @@ class OrderEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Height:
+class PointEstimator:
     """How an answer is read from chosen points: the one at ``place``, or the distance between two."""
 
     domain: Domain
@@ -126,6 +126,8 @@ class Height:
         return self.ranks(noise, level)
 
 
+Height = PointEstimator  # what pickles of the first version call it
+
 _MOST_SURE = 1 - 2.0**-36
 
 
@@ -137,17 +139,17 @@ def quantile_choice(domain: Domain, quantiles: tuple[Fraction, ...]) -> OrderCho
 def extreme_part(domain: Domain, extreme: str) -> Part:
     """Return the part that chooses the minimum or the maximum."""
     choice = OrderChoice(domain.column, domain.grid, (), extreme)
-    return Part(choice, (Height(domain, choice, 0),))
+    return Part(choice, (PointEstimator(domain, choice, 0),))
 
 
-def quantile_estimator(domain: Domain, choice: OrderChoice, quantile: Fraction) -> Height:
+def quantile_estimator(domain: Domain, choice: OrderChoice, quantile: Fraction) -> PointEstimator:
     """Return the estimator of one of the quantiles that were chosen together."""
-    return Height(domain, choice, choice.quantiles.index(quantile))
+    return PointEstimator(domain, choice, choice.quantiles.index(quantile))
 
 
-def iqr_estimator(domain: Domain, choice: OrderChoice) -> Height:
+def iqr_estimator(domain: Domain, choice: OrderChoice) -> PointEstimator:
     """Return the estimator of the distance between the quartiles."""
-    return Height(domain, choice, choice.quantiles.index(QUARTERS["75%"]), choice.quantiles.index(QUARTERS["25%"]))
+    return PointEstimator(domain, choice, choice.quantiles.index(QUARTERS["75%"]), choice.quantiles.index(QUARTERS["25%"]))
 
 
 def as_quantiles(q: object) -> tuple[tuple[Fraction, ...], bool]:

@@ -25,7 +25,7 @@ CLASSES: dict[str, str] = {
     "FloatGrid": "pandas_dp.cells.cells:FloatGrid",
     "Gaussian": "pandas_dp.statistics.noise_laws:Gaussian",
     "GroupEstimate": "pandas_dp.statistics.estimates:GroupEstimate",
-    "Height": "pandas_dp.statistics.order:Height",
+    "Height": "pandas_dp.statistics.order:PointEstimator",
     "IntGrid": "pandas_dp.cells.cells:IntGrid",
     "Kind": "pandas_dp.domains.dtypes:Kind",
     "Laplace": "pandas_dp.statistics.noise_laws:Laplace",
@@ -54,7 +54,7 @@ QUESTIONS: dict[str, str] = {
 }
 """What questions consist of, beside the above: named in digests alone, and never read."""
 
-FIELDS: dict[str, dict[str, str]] = {}
+FIELDS: dict[str, dict[str, str]] = {"GroupEstimate": {"estimator": "reading"}, "OrderEstimate": {"estimator": "reading"}}
 """Where a field has another name in Python: by written name of the class, {field in Python: written field}."""
 
 _by_place = {place: name for name, place in (*CLASSES.items(), *QUESTIONS.items())}

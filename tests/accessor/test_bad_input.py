@@ -17,7 +17,7 @@ from support import protect
 import pandas_dp
 from pandas_dp import BoundsError, ColumnError, ParameterTypeError, UnsupportedDtype, errors
 from pandas_dp.engines.pandas import PandasSource
-from pandas_dp.release import path as release
+from pandas_dp.release import asked
 
 SECRETS = ("SECRET-42", "987654.25", "987654")
 
@@ -303,7 +303,7 @@ def test_what_nobody_foresaw_is_typed_and_silent(monkeypatch):
     def broken(*_, **__):
         raise ValueError("SECRET-42")
 
-    monkeypatch.setattr(release, "PublicFrame", broken)
+    monkeypatch.setattr(asked, "PublicFrame", broken)
     with pytest.raises(pandas_dp.ComputationFailed, match="unforeseen") as caught:
         df.dp.count(epsilon=1)
     says_nothing(caught.value)

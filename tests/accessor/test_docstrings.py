@@ -57,11 +57,11 @@ PARAMETERS = {
     "**price": {
         (
             "``rho``, ``mechanism``, or ``within`` with ``level`` and ``rows``, other ways to name the price, and ``label``: "
-            "see :class:`pandas_dp.release.plan.PriceOptions`."
+            "see :class:`pandas_dp.release.price.PriceOptions`."
         )
     },
     "rho, mechanism, within, level, rows, label": {
-        "Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.plan.PriceOptions`."
+        "Other ways to name the price, and a name of the answer: see :class:`pandas_dp.release.price.PriceOptions`."
     },
     "**named": {
         'Named aggregations, ``average=("charge", "mean")``, instead of ``func``.',
