@@ -24,7 +24,7 @@ from pandas_dp.quantities.budget import Delta, Epsilon, Rho
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pandas_dp.accounting.filters import Filter
+    from pandas_dp.accounting.filters import Filter, Sums
     from pandas_dp.accounting.state import Labelled
     from pandas_dp.accounting.stores import Store
 
@@ -195,13 +195,13 @@ class Accountant:
             If the label has an answer.
         """
 
-        def build() -> Entry:
+        def build() -> tuple[Entry, Sums]:
             state = self.state
-            state.check_label(label, asked)
-            # An interrupt after a block has counted over-counts, which is the harmless side.
-            for block in self._affordable(state, cost, query):
-                block.spent += state.rule.price(cost)
-            return Entry(len(state.entries) + 1, datetime.now(UTC), frame, query, cost, mechanism, scale, margin, private, label, asked)
+            if label is not None:
+                state.check_label(label, asked)
+            sums = self._affordable(state, cost, query)
+            number = len(state.entries) + 1
+            return Entry(number, datetime.now(UTC), frame, query, cost, mechanism, scale, margin, private, label, asked), sums
 
         return self._store.charge(self, build)
 
@@ -231,8 +231,8 @@ class Accountant:
 
     # What is affordable, here: in the blocks that this context is in.
 
-    def _affordable(self, state: State, cost: Cost, query: str) -> tuple[Block, ...]:
-        """Return the blocks that a charge counts in, or raise."""
+    def _affordable(self, state: State, cost: Cost, query: str) -> Sums:
+        """Return the sums after a charge, which from now on counts in the blocks that it is made in; or raise."""
         rule = state.rule
         blocks = self._mine() if self._here.get() else ()
         for block in blocks:
@@ -243,10 +243,13 @@ class Accountant:
                 )
         if cost.delta and state.sums.delta + cost.delta > rule.delta / 2:
             raise BudgetExhausted.refuse(query, cost.delta, self._rest_of_delta(state), rule.delta)
-        if not rule.fits(state.sums, cost, self._set_aside()):
+        after = rule.admitted(state.sums, cost, self._set_aside() if self._blocks else _NOTHING)
+        if after is None:
             left = rule.rest_for(state.sums, cost, self._remaining())
             raise BudgetExhausted.refuse(query, rule.unit(rule.price(cost)), rule.unit(left), rule.budget)
-        return blocks
+        for block in blocks:
+            block.spent += rule.price(cost)  # an interrupt from here on over-counts, which is the harmless side
+        return after
 
     @contextmanager
     def allocate(self, amount: Fraction, query: str) -> Iterator[Block]:
@@ -282,7 +285,7 @@ class Accountant:
 
     def _set_aside(self) -> Fraction:
         """Return what blocks of others have reserved and not spent."""
-        if not self._blocks or not self.state.rule.reserves:
+        if not self.state.rule.reserves:
             return _NOTHING
         mine = self._mine()[:1]
         return sum((block.limit - block.spent for block in self._blocks if block not in mine), Fraction(0))

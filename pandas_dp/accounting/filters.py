@@ -57,6 +57,8 @@ class Filter(ABC):
     """The class of the budget."""
     reserves: ClassVar[bool] = True
     """Whether a part can be set aside: where one sum is all that counts."""
+    pure: ClassVar[bool] = False
+    """Whether it knows pure differential privacy alone, and no Gaussian noise."""
 
     def __init__(self, budget: Epsilon | Rho, delta: Delta = NO_DELTA) -> None:
         self.budget = budget
@@ -87,9 +89,9 @@ class Filter(ABC):
     def covers(self, sums: Sums) -> bool:
         """Whether this budget would have allowed what was charged."""
 
-    def fits(self, sums: Sums, cost: Cost, aside: Fraction) -> bool:
-        """Whether one more charge is within the budget, of which a part is set aside for others."""
-        return self.price(cost) + aside <= self.rest(sums)
+    def admitted(self, sums: Sums, cost: Cost, aside: Fraction) -> Sums | None:
+        """Return the sums with one more charge, or None if it is not within the budget, of which a part is set aside for others."""
+        return self.plus(sums, cost) if self.price(cost) + aside <= self.rest(sums) else None
 
     def rest_for(self, sums: Sums, cost: Cost, remaining: Fraction) -> Fraction:  # noqa: ARG002  (one signature for all)
         """Return how much of what remains noise of this kind could spend."""
@@ -124,6 +126,7 @@ class PureFilter(Filter):
 
     __slots__ = ()
     unit = Epsilon
+    pure = True
 
     def spent(self, sums: Sums) -> Epsilon:
         """Return the sum of all ε."""
@@ -137,11 +140,12 @@ class PureFilter(Filter):
         """Return the most that one more query may ask for, if nothing is set aside."""
         return self._limit - sums.epsilon
 
-    def fits(self, sums: Sums, cost: Cost, aside: Fraction) -> bool:
-        """Whether the sum stays within the budget."""
-        if aside:
-            return super().fits(sums, cost, aside)
-        return sums.epsilon + cost.epsilon <= self._limit  # a sum of Fractions, which compares exactly
+    def admitted(self, sums: Sums, cost: Cost, aside: Fraction) -> Sums | None:
+        """Return the sums with one more charge, or None if that is more than the budget."""
+        after, limit = self.plus(sums, cost), self._limit
+        whole = after.epsilon + aside if aside else after.epsilon
+        # As integers, which is what Fractions compare as, but at once: every query passes here.
+        return after if whole.numerator * limit.denominator <= limit.numerator * whole.denominator else None
 
     def plus(self, sums: Sums, cost: Cost) -> Sums:
         """Return the sums with one more charge: of ε alone, which is all that counts here."""
@@ -230,11 +234,10 @@ class ApproximateFilter(Filter):
         left = self._most() - sums.rho
         return root_down(2 * left) if left > 0 else Fraction(0)
 
-    def fits(self, sums: Sums, cost: Cost, aside: Fraction) -> bool:  # noqa: ARG002  (nothing can be set aside)
-        """Whether the sum, or the concentrated account, stays within the budget."""
-        if sums.pure and cost.pure and sums.epsilon + cost.epsilon <= self._limit:
-            return True
-        return sums.rho + cost.rho <= self._most()
+    def admitted(self, sums: Sums, cost: Cost, aside: Fraction) -> Sums | None:  # noqa: ARG002  (nothing can be set aside)
+        """Return the sums with one more charge, or None if neither the sum nor the concentrated account stays within the budget."""
+        after = self.plus(sums, cost)
+        return after if (after.pure and after.epsilon <= self._limit) or after.rho <= self._most() else None
 
     def rest_for(self, sums: Sums, cost: Cost, remaining: Fraction) -> Fraction:
         """Return how much of what remains noise of this kind could spend: Gaussian noise has the concentrated account alone."""
@@ -242,9 +245,10 @@ class ApproximateFilter(Filter):
 
     def after(self, sums: Sums, cost: Cost, remaining: Fraction) -> Fraction:
         """Return the most that one more query could ask for after a charge, or, negative, what is missing for it."""
-        if not self.fits(sums, cost, Fraction(0)) or sums.delta + cost.delta > self.delta / 2:
+        after = self.admitted(sums, cost, Fraction(0))
+        if after is None or after.delta > self.delta / 2:
             return min(remaining - self.price(cost), Fraction(-1, 10**12))
-        return self.rest(self.plus(sums, cost))
+        return self.rest(after)
 
     def share(self, count: int) -> Fraction:
         """Return the larger of the equal shares of ``count`` queries in either account."""

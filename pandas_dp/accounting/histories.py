@@ -23,21 +23,22 @@ class History(Generic[Item]):
 
     __slots__ = ("_items", "_length")
 
-    def __init__(self, items: list[Item] | None = None) -> None:
-        self._items: list[Item] = [] if items is None else items
-        self._length = len(self._items)
+    def __init__(self, items: list[Item], length: int) -> None:
+        self._items = items
+        self._length = length
+
+    @classmethod
+    def empty(cls) -> History[Item]:
+        """Return the sequence of nothing."""
+        return cls([], 0)
 
     def plus(self, item: Item) -> History[Item]:
         """Return the sequence with one more; this one stays as it is."""
-        items = self._items
-        if len(items) != self._length:  # somebody went on from here, and what came of it was given up
-            items = items[: self._length]
+        items, length = self._items, self._length
+        if len(items) != length:  # somebody went on from here, and what came of it was given up
+            items = items[:length]
         items.append(item)
-        return History(items)
-
-    def shares(self, other: History[Item]) -> bool:
-        """Whether both are parts of one list."""
-        return self._items is other._items
+        return History(items, length + 1)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -57,36 +58,43 @@ class History(Generic[Item]):
 class Mapped(Generic[Key, Item]):
     """A mapping in which one key is set at a time."""
 
-    __slots__ = ("_pairs", "_places")
+    __slots__ = ("_length", "_pairs", "_places")
 
-    def __init__(self, pairs: History[tuple[Key, Item]] | None = None, places: dict[Key, int] | None = None) -> None:
-        self._pairs: History[tuple[Key, Item]] = History() if pairs is None else pairs
-        self._places: dict[Key, int] = {} if places is None else places
+    def __init__(self, pairs: list[tuple[Key, Item]], places: dict[Key, int], length: int) -> None:
+        self._pairs = pairs
+        self._places = places
+        self._length = length
+
+    @classmethod
+    def empty(cls) -> Mapped[Key, Item]:
+        """Return the mapping of nothing."""
+        return cls([], {}, 0)
 
     def plus(self, key: Key, item: Item) -> Mapped[Key, Item]:
         """Return the mapping with a key set; this one stays as it is."""
-        pairs, places = self._pairs.plus((key, item)), self._places
-        if pairs.shares(self._pairs):
-            places[key] = len(pairs) - 1
-        else:
+        pairs, places, length = self._pairs, self._places, self._length
+        if len(pairs) != length:  # as above
+            pairs = pairs[:length]
             places = {known: place for place, (known, _) in enumerate(pairs)}
-        return Mapped(pairs, places)
+        pairs.append((key, item))  # first: that the list is longer tells the next step that this one was not finished
+        places[key] = length
+        return Mapped(pairs, places, length + 1)
 
     def get(self, key: Key) -> Item | None:
         """Return what a key was last set to, or None."""
         place = self._places.get(key)
         if place is None:
             return None
-        if place < len(self._pairs):
+        if place < self._length:
             return self._pairs[place][1]
         # Set by a step that went on from here: what it was before that.
-        return next((item for known, item in reversed(list(self._pairs)) if known == key), None)
+        return next((item for known, item in reversed(self._pairs[: self._length]) if known == key), None)
 
     def __contains__(self, key: Key) -> bool:
         """Whether a key was set."""
         place = self._places.get(key)
-        return place is not None and (place < len(self._pairs) or any(known == key for known, _ in self._pairs))
+        return place is not None and (place < self._length or any(known == key for known, _ in self._pairs[: self._length]))
 
     def as_dict(self) -> dict[Key, Item]:
         """Return a plain dict, in the order in which keys were first set."""
-        return dict(self._pairs)
+        return dict(self._pairs[: self._length])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pandas_dp.accounting.filters import PureFilter
 from pandas_dp.accounting.ledger import NO_DELTA, Cost
 from pandas_dp.errors import ParameterError
 from pandas_dp.quantities.budget import Epsilon, Rho, as_epsilon, as_rho
@@ -48,7 +47,7 @@ def strength_of(rule: Filter, epsilon: object, rho: object, mechanism: object, q
     if chosen and mechanism is not None:
         raise ParameterError.chosen()
     gaussian = (rho is not None) if mechanism is None else mechanism == "gaussian"
-    if isinstance(rule, PureFilter) and (gaussian or rho is not None):
+    if rule.pure and (gaussian or rho is not None):
         raise ParameterError.pure_only()
     if rho is not None:
         amount = as_rho(rho)

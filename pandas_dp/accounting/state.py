@@ -89,7 +89,7 @@ class State(NamedTuple):
     @classmethod
     def start(cls, rule: Filter) -> State:
         """Return the state of an account that was charged nothing."""
-        return cls(rule, rule.start(), History(), Mapped(), Mapped(), Mapped(), START, ())
+        return cls(rule, rule.start(), History.empty(), Mapped.empty(), Mapped.empty(), Mapped.empty(), START, ())
 
     def check_label(self, label: str | None, asked: Mapping[str, str] | None) -> None:
         """Raise ``LabelError`` if a label was used for another question, ``Answered`` if it has an answer."""
@@ -101,15 +101,15 @@ class State(NamedTuple):
             raise LabelError.differs(label, others)
         raise Answered(known.number)
 
-    def charged(self, entry: Entry) -> State:
-        """Return the state after a charge."""
+    def charged(self, entry: Entry, sums: Sums | None = None) -> State:
+        """Return the state after a charge; what it adds up to then is given by who knows it."""
         labels = self.labels
         if entry.label is not None and entry.asked is not None:
             known = labels.get(entry.label)
             if known is None or known.number is None:  # an unanswered label may ask something else
                 labels = labels.plus(entry.label, Labelled(entry.asked))
-        sums = self.rule.plus(self.sums, entry.cost)
-        return State(self.rule, sums, self.entries.plus(entry), labels, self.answers, self.frames, self.mark, self.unwritten)
+        after = self.rule.plus(self.sums, entry.cost) if sums is None else sums
+        return State(self.rule, after, self.entries.plus(entry), labels, self.answers, self.frames, self.mark, self.unwritten)
 
     def answered(self, number: int, body: Any) -> State:
         """Return the state after the charge of this number was answered; of several answers the first counts."""

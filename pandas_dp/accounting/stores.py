@@ -16,6 +16,7 @@ from pandas_dp.errors import LedgerDamaged, LedgerError, LedgerUnwritable, Sessi
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pandas_dp.accounting.filters import Sums
     from pandas_dp.accounting.ledger import Entry
     from pandas_dp.accounting.records import Mark
     from pandas_dp.accounting.sqlite import LedgerFile
@@ -47,8 +48,8 @@ class Store(Protocol):
     def refresh(self, account: Kept) -> None:
         """Take what other processes wrote."""
 
-    def charge(self, account: Kept, build: Callable[[], Entry]) -> Entry:
-        """Charge what ``build`` returns, or nothing if it raises; it is called under the lock, with the account up to date."""
+    def charge(self, account: Kept, build: Callable[[], tuple[Entry, Sums]]) -> Entry:
+        """Charge what ``build`` returns with the sums after it, or nothing if it raises; it is called under the lock, with the account up to date."""
 
     def answer(self, account: Kept, number: int, body: Any) -> None:
         """Record that a charge was answered, and in a file what was answered."""
@@ -70,7 +71,7 @@ class MemoryStore:
     def refresh(self, account: Kept) -> None:
         """Do nothing: nobody else charges it."""
 
-    def charge(self, account: Kept, build: Callable[[], Entry]) -> Entry:
+    def charge(self, account: Kept, build: Callable[[], tuple[Entry, Sums]]) -> Entry:
         """Charge what ``build`` returns; refuse in the handler of a signal that came during another charge."""
         with lock.LOCK:
             account.check_open()
@@ -78,8 +79,8 @@ class MemoryStore:
                 raise SessionConflict.interrupted()
             try:
                 lock.charging = threading.get_ident()
-                entry = build()
-                account.state = account.state.charged(entry)
+                entry, sums = build()
+                account.state = account.state.charged(entry, sums)
                 return entry
             finally:
                 lock.charging = 0
@@ -135,14 +136,14 @@ class FileStore:
         """Take what other processes wrote into the file."""
         self._file.news(lambda: account.state.mark, lambda records, mark: self._take(account, records, mark))
 
-    def charge(self, account: Kept, build: Callable[[], Entry]) -> Entry:
+    def charge(self, account: Kept, build: Callable[[], tuple[Entry, Sums]]) -> Entry:
         """Charge what ``build`` returns: it is on the disk before this returns."""
         made: list[Entry] = []
 
         def records() -> list[Record]:
             with lock.LOCK:
                 account.check_open()
-                made[:] = [build()]
+                made[:] = [build()[0]]  # the sums are taken from the file
             return [Record(CHARGE, body_of(made[0]))]
 
         self._append(account, records)

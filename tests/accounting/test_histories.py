@@ -13,7 +13,7 @@ from pandas_dp.errors import BudgetExhausted
 
 def test_a_history_stays_as_it_was():
     """Two sequences that go on from one share nothing that either can see, in any order of steps."""
-    base = History().plus(1).plus(2)
+    base = History.empty().plus(1).plus(2)
     left, right = base.plus(3), base.plus(4)
     further = left.plus(5)
     assert [list(one) for one in (base, left, right, further)] == [[1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 3, 5]]
@@ -25,12 +25,12 @@ def test_a_history_stays_as_it_was():
 
 def test_a_mapping_stays_as_it_was():
     """The same of mappings: a key that a step set, and that was given up, is what it was before."""
-    base = Mapped().plus("a", 1).plus("b", 2)
+    base = Mapped.empty().plus("a", 1).plus("b", 2)
     left, right = base.plus("a", 3), base.plus("c", 4)
     assert [one.as_dict() for one in (base, left, right)] == [{"a": 1, "b": 2}, {"a": 3, "b": 2}, {"a": 1, "b": 2, "c": 4}]
     assert (base.get("a"), left.get("a"), right.get("a"), right.get("c"), base.get("c"), left.get("c")) == (1, 3, 1, 4, None, None)
     assert ("c" in base, "c" in right, "a" in base, "z" in base) == (False, True, True, False)
-    new = Mapped().plus("a", 1)
+    new = Mapped.empty().plus("a", 1)
     new.plus("b", 2)
     assert ("b" in new, new.get("b")) == (False, None)
 
@@ -38,7 +38,7 @@ def test_a_mapping_stays_as_it_was():
 @pytest.mark.parametrize("fails", range(4))
 def test_a_step_that_was_given_up_leaves_nothing(fails):
     """Whatever a step put into the shared list before it was interrupted belongs to nobody: the next step goes on from where the state was."""
-    base = Mapped().plus("a", 1)
+    base = Mapped.empty().plus("a", 1)
     for number in range(fails):
         base.plus(f"given up {number}", number)
         base.plus("a", number)
