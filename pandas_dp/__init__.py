@@ -124,6 +124,6 @@ def __dir__() -> list[str]:
 
 
 # Where users import them from: what pickles name, which outlive the place of a class in the package.
-for _public in (Delta, Epsilon, NoisyFloat, NoisyInt, Preview, Rho):
+for _public in (Delta, Epsilon, NoisyFloat, NoisyInt, Preview, Rho, Session):
     _public.__module__ = __name__
 former_paths.serve()

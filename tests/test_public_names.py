@@ -19,11 +19,11 @@ import pytest
 import pandas_dp
 from pandas_dp.accessor.previews import DataFramePreview, SeriesPreview
 
-MODULES = sorted(module.name for module in pkgutil.walk_packages(pandas_dp.__path__, "pandas_dp."))
+MODULES = ["pandas_dp", *sorted(module.name for module in pkgutil.walk_packages(pandas_dp.__path__, "pandas_dp."))]
 TESTS = Path(__file__).parent
 
 
-@pytest.mark.parametrize("module", ["pandas_dp", *MODULES])
+@pytest.mark.parametrize("module", MODULES)
 def test_doctests(module):
     """Every example in a docstring gives what it shows."""
     results = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -48,7 +48,7 @@ def test_examples_exist():
 
 def test_names():
     """__all__ is sorted and true, in every module."""
-    for name in ["pandas_dp", *MODULES]:
+    for name in MODULES:
         module = importlib.import_module(name)
         exported = getattr(module, "__all__", [])
         assert list(exported) == sorted(exported, key=lambda n: (n.upper() != n, n.lower() == n, n)) or list(exported) == sorted(exported)
