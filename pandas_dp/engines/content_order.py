@@ -1,6 +1,6 @@
 """An order of rows that depends on nothing but each row's own values: for rows that have no place, or share one.
 
-Which rows of a person count must not depend on anybody else, but positions do: sorting moves everybody's rows, and one odd cell changes the dtype of a whole
+Which rows of a unit count must not depend on anybody else, but positions do: sorting moves everybody's rows, and one odd cell changes the dtype of a whole
 column.  So rows are ordered by a keyed hash of their values, which is the same whatever dtype the column has, and then by a stricter one that tells apart what
 is equal as a number.  Rows that still tie are equal in every way a query can see.  Reads values: runs after the charge, and no value may raise or warn.
 """
