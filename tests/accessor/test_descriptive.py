@@ -205,7 +205,7 @@ def test_how_the_error_of_a_quantile_is_told():
     assert np.mean(np.array(off) <= int(margin)) >= 0.9
     assert answers[0].interval() == (0.0, 50_000.0)
     assert int(margin) == rank_error(
-        answers[0].release.estimates[0].reading.domain.grid.last, 1, Fraction(1, 2), Fraction(1, 20), 1, level=0.95
+        answers[0].release.estimates[0].estimator.domain.grid.last, 1, Fraction(1, 2), Fraction(1, 20), 1, level=0.95
     )
 
 
