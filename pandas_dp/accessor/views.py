@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from pandas_dp.accessor.asking import known_of
 from pandas_dp.errors import ExpressionError, ParameterTypeError
-from pandas_dp.expressions.steps import Step, columns_of, public_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from pandas_dp.domains.public_frame import PublicFrame
     from pandas_dp.expressions.parse import Expression
+    from pandas_dp.expressions.steps import Step
     from pandas_dp.sessions.registry import Protected
 
 __all__ = ["View"]
@@ -52,13 +52,13 @@ class View:
             raise ExpressionError.operands(
                 expression.text, expression.text.strip(), "is no condition", "Compare it with something, as in 'age >= 65'"
             )
-        return self._then(Step(condition=expression))
+        return self._then(condition=expression)
 
     def assign(self, columns: Mapping[str, object]) -> View:
         """Add columns, of which later ones may use earlier ones."""
         view = self
         for name, text in columns.items():
-            view = view._then(Step(assigned=((name, view._parsed(text)),)))
+            view = view._then(assigned=((name, view._parsed(text)),))
         return view
 
     def select(self, columns: object) -> View:
@@ -66,19 +66,24 @@ class View:
         if not isinstance(columns, list):
             raise ParameterTypeError.wrong_kind("columns", "a list of column names", type(columns))
         self.public(known_of(self)).check_list(columns)
-        return self._then(Step(selected=tuple(columns)))
+        return self._then(selected=tuple(columns))
 
-    def _then(self, step: Step) -> View:
-        return View(self.base, (*self.steps, step))
+    def _then(self, **step: Any) -> View:
+        from pandas_dp.expressions.steps import Step  # noqa: PLC0415  (views are loaded for those who use them)
+
+        return View(self.base, (*self.steps, Step(**step)))
 
     def _parsed(self, text: object) -> Expression:
         if not isinstance(text, str):
             raise ParameterTypeError.wrong_kind("expression", "a string, such as 'age >= 65'", type(text))
-        from pandas_dp.expressions.parse import parse  # noqa: PLC0415  (the grammar is loaded for those who use it)
+        from pandas_dp.expressions.parse import parse  # noqa: PLC0415  (as above)
+        from pandas_dp.expressions.steps import columns_of  # noqa: PLC0415
 
         return parse(text, columns_of(self.public(known_of(self))))
 
     def public(self, protected: Protected) -> PublicFrame:
         """Return columns, dtypes and declarations after all steps, without reading a value."""
+        from pandas_dp.expressions.steps import public_after  # noqa: PLC0415  (as above)
+
         base = self.base
         return public_after(self.steps, base.columns, lambda name: base[name].dtype, protected.facts, protected.columns)
