@@ -50,9 +50,14 @@ class Recorded:
     design: list[list[int]] = field(default_factory=list)
     """The same of matrices."""
     candidates: Any = None
+    compared: Any = None
+    """The noisy numbers of units of all candidates, as they were compared with the threshold."""
     threshold: int | None = None
     estimates: list[Any] = field(default_factory=list)
     """As estimators made them, in the order of parts."""
+    query: Any = None
+    index: Any = None
+    """The groups of the answer."""
 
     @property
     def samplers(self):
@@ -91,7 +96,7 @@ def recorded(monkeypatch):
     """Record all releases: yields a list that grows by one with each that is planned."""
     seen: list[Recorded] = []
     sampler_of, plan_of, totals, shown, chosen = noisy.sampler_of, path.plan_of, path.totals, path._shown, path.chosen
-    of_design, candidates, ordered = Design.totals, _Reader.candidates, Query.ordered
+    add, measure, of_design, candidates, ordered = path.add, path._measure, Design.totals, _Reader.candidates, Query.ordered
 
     def sampler(noise, *, keys):
         made = sampler_of(noise)
@@ -119,6 +124,10 @@ def recorded(monkeypatch):
         seen[-1].candidates = candidates(reader)
         return seen[-1].candidates
 
+    def compared(exact, noise):
+        seen[-1].compared = add(exact, noise)
+        return seen[-1].compared
+
     def selected(reader, selection):
         seen[-1].threshold = selection.threshold
         return shown(reader, selection)
@@ -136,8 +145,13 @@ def recorded(monkeypatch):
         return choose
 
     def in_order(query, found):
-        seen[-1].estimates = list(found)
+        seen[-1].query, seen[-1].estimates = query, list(found)
         return ordered(query, found)
+
+    def measured(*arguments):
+        found = measure(*arguments)
+        seen[-1].index = found[1]
+        return found
 
     with monkeypatch.context() as patch:
         patch.setattr(noisy, "sampler_of", lambda noise: sampler(noise, keys=False))
@@ -147,6 +161,8 @@ def recorded(monkeypatch):
         patch.setattr(Design, "totals", exactly_designed)
         patch.setattr(_Reader, "candidates", counted)
         patch.setattr(path, "_shown", selected)
+        patch.setattr(path, "add", compared)
+        patch.setattr(path, "_measure", measured)
         patch.setattr(path, "chosen", choosing)
         patch.setattr(quantiles, "private_quantiles", called(quantiles.private_quantiles, epsilon=3, extreme=False))
         patch.setattr(quantiles, "private_extreme", called(quantiles.private_extreme, epsilon=2, extreme=True))
