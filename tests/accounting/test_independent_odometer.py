@@ -336,7 +336,8 @@ class Interleaving:
         if price is None:
             return
         if question.private:
-            price["key"] = {"delta": Fraction(int(self.generator.integers(1, 20)), 10**8)}
+            delta = Fraction(int(self.generator.integers(1, 20)), 10**8)
+            price["key"] = {"delta": delta}
         try:
             question.ask(frame.dp, price)
         except BudgetExhausted:
@@ -344,7 +345,10 @@ class Interleaving:
             return
         self.log.answered += 1
         self.log.asked.add(name)
-        self.log.lost += losses(question, self.seen[-1], MOST if self.units else 1)
+        lost = losses(question, self.seen[-1], MOST if self.units else 1)
+        if question.private and math.fsum(one.delta for one in lost) > delta * (1 + Fraction(1, 10**6)):
+            self.log.complaints.append(f"keys of δ {delta} show with more")
+        self.log.lost += lost
 
     def price(self, question, amount):
         """Return a price of the kinds that a session and a question know."""
