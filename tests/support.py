@@ -75,8 +75,8 @@ def upper_bound(successes, trials, alpha=CONFIDENCE):
     return 1.0 if successes == trials else float(stats.beta.ppf(1 - alpha, successes + 1, trials - successes))
 
 
-def certified_loss(left, right):
-    """Return a privacy loss that two samples prove, with error probability below 2e-6 per direction.
+def certified_loss(left, right, alpha=CONFIDENCE):
+    """Return a privacy loss that two samples prove: four events, each with error probability below 2 * alpha.
 
     Threshold events ``y <= t`` and ``y > t``, chosen on the first half of each sample, are certified on the second half.
     """
@@ -93,9 +93,9 @@ def certified_loss(left, right):
             at = grid[int(np.argmax(score))]
             hits = int(_events(one[half:], np.array([at]), above=above)[0])
             misses = int(_events(other[half:], np.array([at]), above=above)[0])
-            bottom = lower_bound(hits, len(one) - half)
+            bottom = lower_bound(hits, len(one) - half, alpha)
             if bottom > 0:
-                best = max(best, math.log(bottom / upper_bound(misses, len(other) - half)))
+                best = max(best, math.log(bottom / upper_bound(misses, len(other) - half, alpha)))
     return best
 
 

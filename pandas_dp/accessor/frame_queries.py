@@ -842,13 +842,14 @@ class FrameQueries(Guided):
         Returns
         -------
         label
-            The key with the largest noisy count: free post-processing of ``value_counts``, whose counts are in ``session.releases[-1]``.
+            The key with the largest noisy count: free post-processing of ``value_counts``, whose counts are in ``session.releases[-1]``.  None where keys are private and none of them
+            shows.
 
         Privacy
         -------
         As ``value_counts``: the whole ε is on every count, so that choosing the largest costs nothing more.
         """
-        return tables.value_counts(self._asks.run(questions.key_counts(column, keys), Price.of(epsilon, price))).idxmax()
+        return tables.mode(self._asks.run(questions.key_counts(column, keys), Price.of(epsilon, price)))
 
     @boundary
     def nlargest(

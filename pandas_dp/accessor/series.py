@@ -169,7 +169,7 @@ class SeriesDP(Guided):
     @boundary
     def mode(self, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:
         """Return the key that most rows have, by noisy counts; as ``DataFrame.dp.mode`` with this column."""
-        return tables.value_counts(self._asks.run(questions.key_counts(self._asks.source.name, keys), Price.of(epsilon, price))).idxmax()
+        return tables.mode(self._asks.run(questions.key_counts(self._asks.source.name, keys), Price.of(epsilon, price)))
 
     @boundary
     def nunique(self, *, keys: Any = None, epsilon: object = None, **price: Unpack[PriceOptions]) -> Any:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pandas_dp.errors import KeysError
 
-__all__ = ["check_crosstab", "crosstab", "value_counts"]
+__all__ = ["check_crosstab", "crosstab", "mode", "value_counts"]
 
 
 def value_counts(counts: pd.Series[Any], *, normalize: bool = False, sort: bool = True) -> pd.Series[Any]:
@@ -21,6 +21,11 @@ def value_counts(counts: pd.Series[Any], *, normalize: bool = False, sort: bool 
         present = counts.clip(lower=0)
         counts = (present / max(int(present.sum()), 1)).rename("proportion")
     return counts.sort_values(ascending=False, kind="stable") if sort else counts
+
+
+def mode(counts: pd.Series[Any]) -> Any:
+    """Return the key with the largest noisy count; None where no private key shows."""
+    return value_counts(counts).idxmax() if len(counts) else None
 
 
 def check_crosstab(index: Any, columns: Any, keys: Any, *, margins: bool) -> None:

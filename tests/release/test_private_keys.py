@@ -187,6 +187,17 @@ def test_nothing_shown_has_the_dtypes_of_something():
     assert groups.agg({"x": ["count", "std"]}, bounds=(0, 1), epsilon=1).dtypes.tolist() == [np.int64, np.float64]
 
 
+def test_the_mode_where_nothing_shows():
+    """The mode of private keys of which none shows is None, of frames, Series and views, and not a failure that was paid for; the release is there, and empty."""
+    df = protect(pd.DataFrame({"k": ["a"], "x": [1]}), delta=1e-6)
+    for source, arguments in ((df.dp, ["k"]), (df["k"].dp, []), (df.dp.where("x > 0"), ["k"])):
+        assert source.mode(*arguments, keys="private", epsilon=1) is None
+        assert len(df.dp.session.releases[-1].index) == 0
+    assert len(df.dp.session.releases) == 3
+    df = protect(pd.DataFrame({"k": ["a"] * 300 + ["b"] * 200}), delta=1e-6)
+    assert df.dp.mode("k", keys="private", epsilon=10) == "a"
+
+
 def test_several_columns():
     """Combinations that occur show as a MultiIndex; one with a missing part is none."""
     raw = pd.DataFrame({"a": ["x", "x", "y", None] * 50, "b": [1, 2, 1, 1] * 50})
