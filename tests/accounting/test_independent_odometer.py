@@ -406,11 +406,13 @@ def test_interleavings(kind, place, folder, monkeypatch):  # noqa: F811
 
 
 def _without_history(rule, sums, cost, aside):
-    return (cost.pure and sums.epsilon + cost.epsilon <= rule._limit) or sums.rho + cost.rho <= rule._most()
+    fits = (cost.pure and sums.epsilon + cost.epsilon <= rule._limit) or sums.rho + cost.rho <= rule._most()
+    return rule.plus(sums, cost) if fits else None
 
 
 def _without_this(rule, sums, cost, aside):
-    return (sums.pure and sums.epsilon + cost.epsilon <= rule._limit) or sums.rho + cost.rho <= rule._most()
+    fits = (sums.pure and sums.epsilon + cost.epsilon <= rule._limit) or sums.rho + cost.rho <= rule._most()
+    return rule.plus(sums, cost) if fits else None
 
 
 def _without_rho(rule, sums, cost):
@@ -418,7 +420,7 @@ def _without_rho(rule, sums, cost):
 
 
 def _but_the_last(rule, sums, cost, aside):
-    return sums.epsilon < rule._limit
+    return rule.plus(sums, cost) if sums.epsilon < rule._limit else None
 
 
 def _as_if_all_were_chosen(rule, cost):
@@ -457,12 +459,12 @@ TWINS = {
         "approximate",
         "memory",
         ApproximateFilter,
-        "fits",
+        "admitted",
         lambda _: _without_history,
     ),
-    "a Gaussian is let pass by the sum": ("approximate", "memory", ApproximateFilter, "fits", lambda _: _without_this),
+    "a Gaussian is let pass by the sum": ("approximate", "memory", ApproximateFilter, "admitted", lambda _: _without_this),
     "no ρ is counted": ("approximate", "memory", ApproximateFilter, "plus", lambda _: _without_rho),
-    "the last charge is not compared": ("pure", "memory", PureFilter, "fits", lambda _: _but_the_last),
+    "the last charge is not compared": ("pure", "memory", PureFilter, "admitted", lambda _: _but_the_last),
     "every charge costs what a choice does": ("concentrated", "memory", ConcentratedFilter, "price", lambda _: _as_if_all_were_chosen),
     "only Gaussians are added up": ("concentrated", "memory", ConcentratedFilter, "plus", lambda _: _only_gaussians),
     "each choice gets the ρ of the whole query": ("concentrated", "memory", plan, "_parts", _choices_undivided),
