@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 import pandas_dp
 from pandas_dp.cells.cells import Cell
@@ -16,7 +17,8 @@ from pandas_dp.engines.pandas import _Reader
 from pandas_dp.release import noisy
 from pandas_dp.release import path as release
 
-CONFIDENCE = 1e-6
+CONFIDENCE = 1e-6  # what each statistical decision may fail with, falsely
+ALPHA = 1e-7  # the p-value of a chi-square test that is rejected: see pooled_p
 
 
 def protect(frame, epsilon=1_000_000, **options):
@@ -66,19 +68,29 @@ def silent_noise(monkeypatch):
 
 
 def lower_bound(successes, trials, alpha=CONFIDENCE):
-    """Return the Clopper–Pearson lower confidence bound of a probability."""
-    return 0.0 if successes == 0 else float(stats.beta.ppf(alpha, successes, trials - successes + 1))
+    """Return the Clopper–Pearson lower confidence bound of a probability, or of many."""
+    return np.where(np.equal(successes, 0), 0.0, special.betaincinv(np.maximum(successes, 1), trials - np.asarray(successes) + 1, alpha))[
+        ()
+    ]
 
 
 def upper_bound(successes, trials, alpha=CONFIDENCE):
-    """Return the Clopper–Pearson upper confidence bound of a probability."""
-    return 1.0 if successes == trials else float(stats.beta.ppf(1 - alpha, successes + 1, trials - successes))
+    """Return the Clopper–Pearson upper confidence bound of a probability, or of many."""
+    missing = trials - np.asarray(successes)
+    return np.where(np.equal(missing, 0), 1.0, special.betainccinv(np.add(successes, 1), np.maximum(missing, 1), alpha))[()]
 
 
-def certified_loss(left, right, alpha=CONFIDENCE):
-    """Return a privacy loss that two samples prove: four events, each with error probability below 2 * alpha.
+def _proved(hits, misses, trials, alpha):
+    """Return the loss that events prove with so many hits on one side and on the other; each of their two bounds fails with probability alpha."""
+    with np.errstate(divide="ignore"):
+        return np.log(lower_bound(hits, trials, alpha) / upper_bound(misses, trials, alpha))
 
-    Threshold events ``y <= t`` and ``y > t``, chosen on the first half of each sample, are certified on the second half.
+
+def certified_loss(left, right, alpha=CONFIDENCE / 8):
+    """Return a privacy loss that two samples of one size prove; it is above the true one with probability at most ``8 * alpha``: 1e-6.
+
+    Of the threshold events ``y <= t`` and ``y > t``, in both directions, the first half of each sample chooses the four best, and the second half proves
+    them: four events with two Clopper–Pearson bounds each.
     """
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     half = len(left) // 2
@@ -87,15 +99,10 @@ def certified_loss(left, right, alpha=CONFIDENCE):
     best = -math.inf
     for one, other in ((left, right), (right, left)):
         for above in (False, True):
-            counts_one = _events(one[:half], grid, above=above)
-            counts_other = _events(other[:half], grid, above=above)
-            score = np.log((counts_one + 0.5) / (counts_other + 0.5)) - 3 / np.sqrt(np.minimum(counts_one, counts_other) + 1)
-            at = grid[int(np.argmax(score))]
-            hits = int(_events(one[half:], np.array([at]), above=above)[0])
-            misses = int(_events(other[half:], np.array([at]), above=above)[0])
-            bottom = lower_bound(hits, len(one) - half, alpha)
-            if bottom > 0:
-                best = max(best, math.log(bottom / upper_bound(misses, len(other) - half, alpha)))
+            found = _proved(_events(one[:half], grid, above=above), _events(other[:half], grid, above=above), half, alpha)
+            at = grid[[int(np.argmax(found))]]
+            hits, misses = (int(_events(sample[half:], at, above=above)[0]) for sample in (one, other))
+            best = max(best, float(_proved(hits, misses, len(one) - half, alpha)))
     return best
 
 
@@ -105,32 +112,49 @@ def _events(sample, grid, *, above):
 
 
 def low_bit_loss(left, right):
-    """Return a privacy loss proved by low bits: events "in a quantile window and (not) a multiple of 2**-k"."""
+    """Return a privacy loss proved by low bits: events "in a quantile window and (not) a multiple of 2**-k"; above the true one with probability at most 1e-6."""
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
-    half = len(left) // 2
+    half, alpha = len(left) // 2, CONFIDENCE / 4
     edges = np.quantile(np.concatenate([left[:half], right[:half]]), np.linspace(0, 1, 21))
     edges[0], edges[-1] = -np.inf, np.inf
     best = -math.inf
     for one, other in ((left, right), (right, left)):
-        found = (-math.inf, None)
+        chosen = (-math.inf, (30, True, 0))
         for k in range(30, 71):
             for multiple in (True, False):
-                flags = [(np.mod(sample[:half] * 2.0**k, 1.0) == 0) == multiple for sample in (one, other)]
-                hits = np.histogram(one[:half][flags[0]], edges)[0]
-                misses = np.histogram(other[:half][flags[1]], edges)[0]
-                score = np.log((hits + 0.5) / (misses + 0.5)) - 3 / np.sqrt(np.minimum(hits, misses) + 1)
-                window = int(np.argmax(score))
-                found = max(found, (float(score[window]), (k, multiple, window)))
-        k, multiple, window = found[1]
-        counts = []
-        for sample in (one, other):
-            rest = sample[half:]
-            inside = (rest >= edges[window]) & (rest < edges[window + 1])
-            counts.append(int(np.sum(inside & ((np.mod(rest * 2.0**k, 1.0) == 0) == multiple))))
-        bottom = lower_bound(counts[0], len(one) - half)
-        if bottom > 0:
-            best = max(best, math.log(bottom / upper_bound(counts[1], len(other) - half)))
+                hits, misses = (
+                    np.histogram(sample[:half][(np.mod(sample[:half] * 2.0**k, 1.0) == 0) == multiple], edges)[0] for sample in (one, other)
+                )
+                found = _proved(hits, misses, half, alpha)
+                window = int(np.argmax(found))
+                chosen = max(chosen, (float(found[window]), (k, multiple, window)), key=operator.itemgetter(0))
+        k, multiple, window = chosen[1]
+        hits, misses = (
+            int(
+                np.sum(
+                    (sample[half:] >= edges[window])
+                    & (sample[half:] < edges[window + 1])
+                    & ((np.mod(sample[half:] * 2.0**k, 1.0) == 0) == multiple)
+                )
+            )
+            for sample in (one, other)
+        )
+        best = max(best, float(_proved(hits, misses, len(one) - half, alpha)))
     return best
+
+
+def pooled_p(observed, expected):
+    """Return the chi-square p-value of counts against expectations; cells that expect fewer than 100 are added to the least of the others.
+
+    With 100 in each cell the p-value is below 1e-7 with a probability of less than 1e-6 where the law is right: the statistic's tail is heavier than
+    chi-square's, by a factor below 7 at worst, of one degree of freedom.
+    """
+    observed, expected = np.array(observed, dtype=float), np.array(expected, dtype=float)
+    keep = expected >= 100
+    least = np.argmin(np.where(keep, expected, np.inf))
+    for counts in (observed, expected):
+        counts[least] += counts[~keep].sum()
+    return float(stats.chi2.sf(np.sum((observed - expected)[keep] ** 2 / expected[keep]), keep.sum() - 1))
 
 
 def chi_square_p(draws, scale, spread=8):
@@ -149,11 +173,4 @@ def chi_square_p(draws, scale, spread=8):
         return tail(k) if k >= 1 else 1 - tail(1 - k)
 
     cumulative = [1.0] + [at_least(int(edge)) for edge in edges] + [0.0]
-    expected = -np.diff(cumulative) * len(draws)
-    keep = expected >= 10
-    observed = np.append(counts[keep], counts[~keep].sum())
-    wanted = np.append(expected[keep], expected[~keep].sum())
-    if wanted[-1] < 1e-9:
-        observed, wanted = observed[:-1], wanted[:-1]
-    statistic = float(np.sum((observed - wanted) ** 2 / wanted))
-    return float(stats.chi2.sf(statistic, len(wanted) - 1))
+    return pooled_p(counts, -np.diff(cumulative) * len(draws))

@@ -152,7 +152,8 @@ def test_edited(path, edit):
         connection.executescript(EDITS[edit])
     connection.close()
     error = refused(path)
-    assert isinstance(error, LedgerDamaged) or "format 7" in str(error)
+    assert isinstance(error, LedgerDamaged) == (edit != "a later format")
+    assert ("format 7" in str(error)) == (edit == "a later format")
 
 
 def test_edited_while_open(path):

@@ -228,7 +228,7 @@ def test_means_of_dates(dtype):
     df = protect(pd.DataFrame({"t": values.astype(dtype)}))
     answer = df.dp.mean("t", bounds=("2023-01-01", "2025-01-01"), epsilon=BIG)
     assert isinstance(answer, pd.Timestamp)
-    assert answer.tzinfo is not None or ", " not in dtype
+    assert (answer.tzinfo is not None) == (", " in dtype)
     assert abs(answer.tz_localize(None) - pd.Timestamp("2024-01-02")) < pd.Timedelta(hours=1)
     low, high = df.dp.session.releases[-1].interval()
     assert low <= answer <= high
