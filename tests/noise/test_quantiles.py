@@ -70,7 +70,8 @@ def points(stretches):
 
 def exact_law(call):
     """The exact probabilities of what ``call`` returns: it is run once for every sequence of choices, each weighed by the integers that the real code prepared, which
-    depend on the choices before."""
+    depend on the choices before.
+    """
     law, script, prepared = {}, [], {}
     original = quantiles._choose
     try:
