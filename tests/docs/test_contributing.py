@@ -40,7 +40,11 @@ def faults(source):
     """Return what a test may not do: examples that are not repeatable, tests that skip, and assertions that cannot fail."""
     found, tree = [], ast.parse(source)
     # What a platform without forks cannot do is not run there.
-    forks = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and "hasattr(os, 'fork')" in ast.unparse(node)}
+    forks = {
+        id(node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and "fork" in ast.unparse(node.args[0] if node.args else node)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and decorators(node, "given"):
             options = [values(call) for call in decorators(node, "settings")]
@@ -70,7 +74,7 @@ def test_tests_are_repeatable_run_and_can_fail():
         ("@settings(derandomize=True)\n@given(x)\ndef test_a(x): pass", "test_a draws other examples each time"),
         ("@settings(database=None, derandomize=True)\n@given(x)\ndef test_a(x): pass", None),
         ("def test_a(): pytest.skip()", "line 1 skips"),
-        ("@pytest.mark.skipif(not hasattr(os, 'fork'), reason='')\ndef test_a(): pass", None),
+        ("@pytest.mark.skipif('fork' not in methods(), reason='')\ndef test_a(): pass", None),
         ("assert (a, b)", "line 1 cannot fail"),
         ("assert a == [b, c or True]", "line 1 cannot fail"),
         ("assert a.b == a.b", "line 1 cannot fail"),
