@@ -51,7 +51,7 @@ def test_names():
     for name in MODULES:
         module = importlib.import_module(name)
         exported = getattr(module, "__all__", [])
-        assert list(exported) == sorted(exported, key=lambda n: (n.upper() != n, n.lower() == n, n)) or list(exported) == sorted(exported)
+        assert list(exported) in (sorted(exported), sorted(exported, key=lambda n: (n.upper() != n, n.lower() == n, n)))
         for entry in exported:
             assert hasattr(module, entry)
 
@@ -116,9 +116,8 @@ def test_import_is_light():
     assert child(code, "-W", "ignore").splitlines() == ["[]", "False"]
 
 
-@pytest.mark.parametrize("flags", [("-O",), ("-OO",)])
-def test_nothing_rests_on_assert(flags):
-    """Under python -O, which removes asserts, budgets refuse, bounds are checked, values are clamped and lineage is followed."""
+def test_nothing_rests_on_assert():
+    """Under python -OO, which removes asserts and docstrings, budgets refuse, bounds are checked, values are clamped and lineage is followed."""
     code = """
 import warnings; warnings.simplefilter('ignore')
 import pandas as pd, pandas_dp
@@ -136,26 +135,29 @@ print(fails(pandas_dp.LineageError, lambda: pd.concat([df, df]).dp.count(epsilon
 print(fails(pandas_dp.NotProtected, lambda: pd.DataFrame({'x': [1]}).dp.count(epsilon=0.1)))
 print(df.dp.sum('x', bounds=(0, 1), epsilon=0.9) < 1000)
 """
-    assert child(code, *flags).splitlines() == ["refused"] * 5 + ["True"]
+    assert child(code, "-OO").splitlines() == ["refused"] * 5 + ["True"]
 
 
-@pytest.mark.parametrize("flags", [("-O",)])
-def test_the_suite_s_core_passes_without_asserts(flags):
-    """The accounting and privacy-order tests pass under python -O, too (pytest keeps its own asserts)."""
+@pytest.mark.parametrize(
+    ("flags", "switch"),
+    [(["-O"], {"PANDERA_VALIDATION_ENABLED": "False"}), ([], {"PANDERA_VALIDATION_DEPTH": "SCHEMA_ONLY"})],
+    ids=["disabled, -O", "schema only"],
+)
+def test_the_suite_s_core_passes_without_asserts_and_validation(flags, switch):
+    """Privacy does not rest on asserts or on validation: the tests of bad input and of the public cases pass under python -O (pytest keeps its own asserts) and with pandera's
+    switches off.
+    """
+    left_out = ["--deselect", str(TESTS / "accessor/test_bad_input.py::test_errors_in_protect_hold_no_data")]
+    named = [str(TESTS / name) for name in ("accessor/test_bad_input.py", "promises/test_cases.py")]
+    quiet = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestConfigWarning"]
     done = subprocess.run(
-        [sys.executable, *flags, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestConfigWarning", str(TESTS / "accessor/test_bad_input.py"), str(TESTS / "cells/test_cells.py"), str(TESTS / "promises/test_cases.py")],
-        capture_output=True, text=True, check=False, cwd=TESTS.parent,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:]
-
-
-@pytest.mark.parametrize("switch", [{"PANDERA_VALIDATION_ENABLED": "False"}, {"PANDERA_VALIDATION_DEPTH": "SCHEMA_ONLY"}], ids=str)
-def test_the_suite_s_core_passes_with_pandera_switched_off(switch):
-    """Privacy does not rest on validation: the tests of bad input and of the public cases pass with pandera's switches off."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--deselect", str(TESTS / "accessor/test_bad_input.py::test_errors_in_protect_hold_no_data"), str(TESTS / "accessor/test_bad_input.py"), str(TESTS / "promises/test_cases.py")],
-        capture_output=True, text=True, check=False, cwd=TESTS.parent, env={**os.environ, **switch},
-    )  # fmt: skip
+        [sys.executable, *flags, "-m", "pytest", "-q", *quiet, *left_out, *named],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TESTS.parent,
+        env={**os.environ, **switch},
+    )
     assert done.returncode == 0, done.stdout[-3000:]
 
 

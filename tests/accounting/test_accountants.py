@@ -270,7 +270,6 @@ def _ask_own_in_child(queue):
     queue.put(float(own.dp.sum("x", bounds=(0, 10**9), epsilon=1)))
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
 def test_a_fork_has_no_budget():
     """A forked child refuses with SessionClosed, also while another thread of the parent holds the lock, and the parent is charged nothing."""
     from pandas_dp.accounting import lock
@@ -302,7 +301,6 @@ def test_a_fork_has_no_budget():
     df.dp.count(epsilon=0.1)
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this platform cannot fork")
 def test_forked_workers_draw_different_noise():
     """Three forked workers that protect and ask alike give three answers (scale 10^9: a repeat has probability below 1e-8)."""
     context = multiprocessing.get_context("fork")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_salt")
 
 BIG = 100_000
 WARDS = ["north", "south", "east"]
-SIDE = 10_000
+SIDE, HALF = 10_000, 5_000
 
 
 def stays(rows=4000, people=600, seed=0):
@@ -349,25 +349,25 @@ BLACK_BOX = {
 @pytest.mark.parametrize("case", BLACK_BOX)
 def test_black_box_at_the_unit_level(case):
     """N = 10 000 answers a side, with and without a person of 60 rows of which 3 may count: no event proves a loss above ε = 1 (false alarm below 1e-6; noise 20 % too small is proved
-    to be so in 400 of 400 simulated runs).
+    to be so in 400 of 400 simulated runs). Of totals and by group, whose scales replay on neighbours compares exactly, it is N = 5000 (noise a third too small, 400 of 400).
     """
     rest = pd.DataFrame({"who": [1], "x": [0.0], "g": ["b"]})
     person = pd.DataFrame({"who": [2] * 60, "x": [1.0] * 60, "g": ["a", "b"] * 30})
     sides = []
     for frame in (rest, pd.concat([person, rest], ignore_index=True)):
         df = protect(frame, unit="who", max_rows=3)
-        sides.append([float(BLACK_BOX[case](df.dp)) for _ in range(SIDE)])
+        sides.append([float(BLACK_BOX[case](df.dp)) for _ in range(HALF if case in {"totals", "units by group"} else SIDE)])
     assert certified_loss(*sides) <= 1
 
 
 def test_black_box_catches_a_unit_that_counts_twice():
-    """The twin at the same N: a person who may have 3 rows where the noise is for 2 is caught."""
+    """The twin at the smaller N: a person who may have 3 rows where the noise is for 2 is caught."""
     rest = pd.DataFrame({"who": [1], "x": [0.0]})
     person = pd.DataFrame({"who": [2] * 3, "x": [1.0] * 3})
     sides = []
     for frame in (rest, pd.concat([person, rest], ignore_index=True)):
         df = protect(frame, unit="who", max_rows=3)
-        sides.append([float(df.dp.count(epsilon="3/2")) for _ in range(SIDE)])
+        sides.append([float(df.dp.count(epsilon="3/2")) for _ in range(HALF)])
     assert certified_loss(*sides) > 1
 
 

@@ -32,7 +32,7 @@ def test_equals_python_row_by_row(pair, rows):
     pd.testing.assert_series_equal(result, expected, check_exact=True, check_names=False)
 
 
-@settings(max_examples=600, deadline=None, derandomize=True, database=None)
+@settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(expressions, some_rows, one_row, st.integers(1, 30), st.integers(0, 200))
 def test_results_depend_on_their_row_alone(pair, rows, added, times, place):
     """With one row more there is one result more, and the others keep every bit, their labels and their dtype."""

@@ -297,14 +297,14 @@ def test_draws_follow_the_exact_law(query):
 
 
 def test_several_draws_follow_the_exact_joint_law(monkeypatch):
-    """N = 10 000 pairs of quantiles pass chi-square (false alarm below 1e-6) against their exact joint law, low bits included; that of an ε 50 % larger is rejected."""
+    """N = 3000 pairs of quantiles pass chi-square (false alarm below 1e-6) against their exact joint law, low bits included; that of an ε 50 % larger is rejected."""
     monkeypatch.setattr(quantiles, "_SPREAD", 1)
     heights, wanted, epsilon = (0, 1, 1), [Fraction(1, 4), Fraction(2, 3)], Fraction(4)
-    drawn = [tuple(private_quantiles(array(heights), 2, wanted, epsilon, 1)) for _ in range(10_000)]
+    drawn = [tuple(private_quantiles(array(heights), 2, wanted, epsilon, 1)) for _ in range(3000)]
 
     def p_value(epsilon):
         law = several_law(heights, wanted, epsilon, 1)
-        return pooled_p([drawn.count(x) for x in law], [10_000 * float(p) for p in law.values()])
+        return pooled_p([drawn.count(x) for x in law], [3000 * float(p) for p in law.values()])
 
     assert p_value(epsilon) > ALPHA
     assert p_value(epsilon * Fraction(3, 2)) < ALPHA

@@ -107,9 +107,8 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "object"])
-def test_replay_on_neighbours(query, dtype, monkeypatch):
+def test_replay_on_neighbours(dtype, monkeypatch):
     """Grey box: on 250 generated neighbour pairs for each dtype (1000 for each query), what reaches the noise differs by at most the
     sensitivity that its scale was made from, and number of draws and scales are equal.  No noise is drawn.
     """
@@ -125,12 +124,14 @@ def test_replay_on_neighbours(query, dtype, monkeypatch):
             whole = pd.DataFrame({"x": pd.Series(values, dtype=dtype)})
         with silent_noise(monkeypatch) as seen:
             for frame in (whole, whole.drop(index=gone)):
-                QUERIES[query](protect(frame, enforce="clamp", **facts)["x"], bounds)
-        (left, left_scales), (right, right_scales) = seen
-        assert left_scales == right_scales
-        assert len(left_scales) == len(left)
-        moved = sum(abs(a - b) for a, b in zip(left, right, strict=True))
-        assert moved <= left_scales[0], "at ε = 1 the scale is the sensitivity"
+                series = protect(frame, enforce="clamp", **facts)["x"]
+                for ask in QUERIES.values():
+                    ask(series, bounds)
+        for (left, left_scales), (right, right_scales) in zip(seen[:3], seen[3:], strict=True):
+            assert left_scales == right_scales
+            assert len(left_scales) == len(left)
+            moved = sum(abs(a - b) for a, b in zip(left, right, strict=True))
+            assert moved <= left_scales[0], "at ε = 1 the scale is the sensitivity"
 
     check()
 
@@ -174,11 +175,12 @@ def test_replay_with_named_units(monkeypatch):
     @given(st.lists(st.tuples(st.integers(0, 4), floats_near((-3.0, 8.0))), min_size=1, max_size=60), st.integers(1, 4), st.integers(0, 4))
     def check(records, max_rows, gone):
         whole = pd.DataFrame(records, columns=["person", "x"])
-        for query in QUERIES:
-            with silent_noise(monkeypatch) as seen:
-                for frame in (whole, whole[whole.person != gone]):
-                    QUERIES[query](protect(frame, unit="person", max_rows=max_rows)["x"], (-3.0, 8.0))
-            (left, scales), (right, other) = seen
+        with silent_noise(monkeypatch) as seen:
+            for frame in (whole, whole[whole.person != gone]):
+                series = protect(frame, unit="person", max_rows=max_rows)["x"]
+                for ask in QUERIES.values():
+                    ask(series, (-3.0, 8.0))
+        for (left, scales), (right, other) in zip(seen[:3], seen[3:], strict=True):
             assert scales == other
             assert sum(abs(a - b) for a, b in zip(left, right, strict=True)) <= scales[0]
 
@@ -236,10 +238,10 @@ def _totals(frame, cells):
 
 
 def test_scale_does_not_depend_on_data():
-    """The recorded scale is equal on 500 neighbour pairs, empty frames included, and so is the ledger."""
+    """The recorded scale is equal on 100 frames of up to three rows, empty ones included, and so is the ledger."""
     generator = np.random.default_rng(5)
     seen = set()
-    for _ in range(500):
+    for _ in range(100):
         values = generator.normal(size=generator.integers(0, 4))
         df = protect(pd.DataFrame({"x": values}))
         df.dp.mean("x", bounds=(-1, 1), epsilon=0.5)
