@@ -127,6 +127,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.chmod(0o755)  # some tests start processes of another user
         shutil.copytree(ROOT / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
         compileall.compile_dir(folder / PACKAGE, quiet=2)
 
