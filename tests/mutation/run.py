@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import gc
 import importlib
 import importlib.util
 import os
@@ -56,7 +57,8 @@ LIMIT = 120.0  # seconds for the tests of one mutant
 DEAD, SURVIVED, LATE, INVALID = "died", "survived", "out of time", "invalid"
 _UNUSABLE = 70  # the child's exit code if the mutant cannot be imported
 _OPTIONS = (
-    *("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly"),
+    *("-x", "-q", "--tb=short", "-p", "no:cacheprovider"),
+    "--assert=plain",  # whether one fails is enough, and rewriting takes longer than most tests
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of modules that were imported before
 )
 _COMMON = ("hypothesis", "pandas", "pandera.pandas", "scipy.stats")  # what many tests import, and the package does not change
@@ -209,6 +211,7 @@ def _in_child(folder: Path, mutant: Mutant | None, tests: Sequence[str], plugins
         os.environ |= {
             "PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH")))),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # none is needed, and one may shuffle tests
             "PYTEST_DEBUG_TEMPROOT": str(folder / "scratch"),
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "scratch"),
         }
@@ -267,6 +270,8 @@ def prepare() -> None:
         "mutants", derandomize=True, database=None, phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate)
     )
     hypothesis.settings.load_profile("mutants")
+    gc.collect()
+    gc.freeze()  # pytest collects garbage when it ends, and need not look at what was there before
 
 
 def run_all(mutants: Sequence[Mutant], say: Any = print) -> int:
