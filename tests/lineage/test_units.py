@@ -239,6 +239,7 @@ def test_protecting_the_same_units_again_gives_the_same_handle(layout, request):
 
 OTHER_UNITS = {
     "shuffled": (visits().assign(patient_id=PATIENTS[::-1]), 2, 7),
+    "two rows exchanged": (visits().assign(patient_id=[PATIENTS[{1: 4, 4: 1}.get(row, row)] for row in range(12)]), 2, 7),
     "one row of another": (visits().assign(patient_id=["x", *PATIENTS[1:]]), 2, 8),
     "under other names": (visits().assign(patient_id=[None if one is None else f"{one}/other" for one in PATIENTS]), 2, 7),
     "more rows of each": (visits(), 3, 9),
