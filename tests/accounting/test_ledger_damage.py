@@ -382,3 +382,38 @@ def test_errors_show_no_data(path):
     assert "123456" not in str(raised.value)
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None
+
+
+def test_what_is_appended_is_in_the_main_file(path):
+    """When an append hands over its records they are in the main file: a copy of it alone, without SQLite's log, has them.
+
+    It would catch charges that are left in the log until the last connection is closed, which a process that is killed does not do: copies of the file would have the budget again.
+    """
+    small(path)
+    file, copies = LedgerFile(path), []
+
+    def take(records, mark):
+        copy = path.with_name(f"copy{len(copies)}")
+        copy.write_bytes(path.read_bytes())
+        copies.append((copy, mark))
+
+    more = Record("frame", {"name": "more", "declared": {}})
+    _, before = file.read()
+    file.append(lambda: before, take, lambda: [more])
+    assert [LedgerFile(copy).read()[1] for copy, _ in copies] == [mark for _, mark in copies]
+    assert LedgerFile(copies[-1][0]).read()[0][-1] == more
+
+
+def test_a_page_that_nothing_uses(path):
+    """A file whose pages do not fit together is refused, also where every record can still be read: a page was added that no table has.
+
+    It would catch a check of the records alone: a file that SQLite does not understand may lose them with the next charge.
+    """
+    small(path).dp.session.close()
+    content = bytearray(path.read_bytes())
+    size = int.from_bytes(content[16:18], "big")
+    pages = int.from_bytes(content[28:32], "big")
+    assert pages * size == len(content)
+    content[28:32] = (pages + 1).to_bytes(4, "big")
+    path.write_bytes(content + bytes(size))
+    assert "pages do not fit together" in str(refused(path))

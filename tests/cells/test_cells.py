@@ -10,7 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pandas_dp.cells.cells import Cell, FloatGrid, IntGrid, l1_sensitivity, mass, mean_cells, present, rows, signed_sum, spread_cells
+from pandas_dp.cells.cells import (
+    Cell,
+    FloatGrid,
+    IntGrid,
+    clamped_total,
+    l1_sensitivity,
+    mass,
+    mean_cells,
+    present,
+    records_of_unit,
+    rows,
+    signed_sum,
+    spread_cells,
+    squared_sensitivity,
+    unit_sensitivity,
+)
 
 SUMS = [((-10, 90), 90), ((40, 60), 60), ((-1, 1), 1), ((-5, -2), 5), ((0, 110), 110)]
 
@@ -104,3 +119,25 @@ def test_bounds_next_to_each_other():
     for low in (1.0, 2.0**52, 1.7e18, -1e200):
         grid = FloatGrid.between(low, math.nextafter(low, math.inf))
         assert grid.last > grid.first
+
+
+def test_how_many_records_a_unit_has():
+    """A unit has a record for each of its rows, or one in each group that it reaches: without groups in one, by group in as many as its rows or ``max_groups`` allow."""
+    for max_rows, max_groups in itertools.product(range(1, 6), (None, 1, 2, 7)):
+        assert records_of_unit(max_rows, max_groups, grouped=True, one_each=False) == max_rows
+        assert records_of_unit(max_rows, max_groups, grouped=False, one_each=True) == 1
+        assert records_of_unit(max_rows, max_groups, grouped=True, one_each=True) == min(max_rows, max_groups or max_rows)
+
+
+@pytest.mark.parametrize(("max_rows", "records"), [(1, 1), (4, 4), (4, 1), (4, 2)])
+@pytest.mark.parametrize("row_limit", [None, 3, 11, 100])
+def test_what_a_unit_can_move(max_rows, records, row_limit):
+    """A unit moves totals by its records, or by what its rows add to these, whichever is less; in the Euclidean norm records of different groups add their squares.
+
+    It would catch a unit of several rows or groups that has the noise of one, in either norm.
+    """
+    for cells, most in ((rows(), 1), (signed_sum("x", IntGrid(-3, 7)), 7), (clamped_total("x", -20, 5), 20), (mean_cells("x", IntGrid(-3, 7)), 10)):
+        by_rows = math.inf if row_limit is None else max_rows * row_limit
+        assert unit_sensitivity(cells, max_rows, records, row_limit) == min(records * most, by_rows)
+        assert squared_sensitivity(cells, max_rows, records, row_limit, apart=False) == min((records * most) ** 2, by_rows**2)
+        assert squared_sensitivity(cells, max_rows, records, row_limit, apart=True) == min(records * most**2, by_rows**2)

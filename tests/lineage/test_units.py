@@ -237,6 +237,31 @@ def test_protecting_the_same_units_again_gives_the_same_handle(layout, request):
     assert session.ledger["frame"].nunique() == 2
 
 
+OTHER_UNITS = {
+    "shuffled": (visits().assign(patient_id=PATIENTS[::-1]), 2, 7),
+    "two rows exchanged": (visits().assign(patient_id=[PATIENTS[{1: 4, 4: 1}.get(row, row)] for row in range(12)]), 2, 7),
+    "one row of another": (visits().assign(patient_id=["x", *PATIENTS[1:]]), 2, 8),
+    "under other names": (visits().assign(patient_id=[None if one is None else f"{one}/other" for one in PATIENTS]), 2, 7),
+    "more rows of each": (visits(), 3, 9),
+}
+
+
+@pytest.mark.parametrize("change", OTHER_UNITS)
+def test_the_same_labels_under_other_units_are_another_frame(change, request):
+    """Rule: protect(name=..., unit=...) on the same row labels with other units, or another ``max_rows``, gives another handle, and limits these units.
+
+    It would catch a comparison of labels alone: rows would be counted by the units of before, and a unit of now could count as often as it likes.
+    """
+    frame, max_rows, number = OTHER_UNITS[change]
+    parameters = {"name": request.node.name, "unit": "patient_id"}
+    first = protect(visits(), **parameters, max_rows=2)
+    session = first.dp.session
+    second = session.protect(frame, **parameters, max_rows=max_rows)
+    assert second.attrs != first.attrs
+    assert counted(first, session) == COUNTED
+    assert counted(second, session) == number
+
+
 # Labels that cannot tell a unit: pandas cannot hash or compare them, and its errors would quote them.
 NO_LABELS = {
     "lists": [[SENTINEL_TEXT], [2], [SENTINEL_TEXT]],

@@ -193,6 +193,17 @@ def test_huge_scales_use_python_ints():
     assert max(abs(value) for value in draws) > 2**70
 
 
+@pytest.mark.parametrize("scale", [2**51, 2**53, 2**60, 2**70])
+def test_many_draws_of_a_huge_scale_are_as_large_as_they_should_be(scale):
+    """Of 2000 draws by the path for many, half are beyond scale * ln 2, about (another share than 0.43 to 0.57 with a probability below 1e-9), whatever the scale.
+
+    It would catch the quick path at scales where 64 bits cannot hold its outcomes: noise would wrap, and be small.
+    """
+    draws = DiscreteLaplace(Fraction(scale)).draws(2000)
+    assert 860 < sum(abs(int(value)) > scale * math.log(2) for value in draws) < 1140
+    assert 860 < sum(int(value) > 0 for value in draws) < 1140
+
+
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 100_001])
 def test_draws_has_the_length_asked_for(count):
     """draws(n) returns n integers by either path."""
