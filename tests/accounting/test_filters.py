@@ -73,7 +73,9 @@ def test_delta_of_private_keys_has_its_half():
         assert rule.covers(rule.plus(rule.start(), Cost.laplace(Epsilon(1), Delta(delta)))) is covered
 
 
-@pytest.mark.parametrize(("rule", "cost"), [(PureFilter(Epsilon(1)), laplace), (ConcentratedFilter(Rho(1)), lambda rho: Cost.gaussian(Rho(rho), Epsilon(1)))])
+@pytest.mark.parametrize(
+    ("rule", "cost"), [(PureFilter(Epsilon(1)), laplace), (ConcentratedFilter(Rho(1)), lambda rho: Cost.gaussian(Rho(rho), Epsilon(1)))]
+)
 def test_a_budget_is_spent_to_the_last_and_no_further(rule, cost):
     """The last charge may take exactly what is left, and no more; what others have set aside is not left."""
     sums = rule.plus(rule.start(), cost(Fraction(1, 3)))

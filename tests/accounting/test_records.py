@@ -28,9 +28,9 @@ def test_a_charge_comes_back(cost):
     """
     when = datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
     for margin, label, asked in ((1.5, None, None), (2.5, "a", {"query": "count()"})):
-        entry = Entry(3, when, "t#1", "count()", cost, "discrete Laplace", 2.0, margin, True, label, asked)  # noqa: FBT003
+        entry = Entry(3, when, "t#1", "count()", cost, "discrete Laplace", 2.0, margin, True, label, asked)
         assert entry_of(body_of(entry), 3) == entry
-    unknown = Entry(3, when, "t#1", "mean('x')", cost, "discrete Laplace", 2.0, math.nan, False)  # noqa: FBT003
+    unknown = Entry(3, when, "t#1", "mean('x')", cost, "discrete Laplace", 2.0, math.nan, False)
     back = entry_of(body_of(unknown), 3)
     assert math.isnan(back.margin)
     assert back.private is False

@@ -136,7 +136,12 @@ def test_what_a_unit_can_move(max_rows, records, row_limit):
 
     It would catch a unit of several rows or groups that has the noise of one, in either norm.
     """
-    for cells, most in ((rows(), 1), (signed_sum("x", IntGrid(-3, 7)), 7), (clamped_total("x", -20, 5), 20), (mean_cells("x", IntGrid(-3, 7)), 10)):
+    for cells, most in (
+        (rows(), 1),
+        (signed_sum("x", IntGrid(-3, 7)), 7),
+        (clamped_total("x", -20, 5), 20),
+        (mean_cells("x", IntGrid(-3, 7)), 10),
+    ):
         by_rows = math.inf if row_limit is None else max_rows * row_limit
         assert unit_sensitivity(cells, max_rows, records, row_limit) == min(records * most, by_rows)
         assert squared_sensitivity(cells, max_rows, records, row_limit, apart=False) == min((records * most) ** 2, by_rows**2)

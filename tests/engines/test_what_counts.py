@@ -15,7 +15,11 @@ EPSILON = 10_000
 
 def one_person():
     """Return a hundred rows of one person, of whom two count, and one row of another."""
-    return protect(pd.DataFrame({"who": [1] * 100 + [2], "x": [*range(100), 50], "key": [f"k{n}" for n in range(100)] + ["k0"]}), unit="who", max_rows=2)
+    return protect(
+        pd.DataFrame({"who": [1] * 100 + [2], "x": [*range(100), 50], "key": [f"k{n}" for n in range(100)] + ["k0"]}),
+        unit="who",
+        max_rows=2,
+    )
 
 
 def test_rows_that_do_not_count_have_no_key():

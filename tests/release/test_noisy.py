@@ -51,8 +51,16 @@ def test_a_choice_has_the_noise_of_its_plan(extreme, groups, monkeypatch):
     It would catch records that are forgotten: quantiles of units with k rows would lose k times ε.
     """
     asked = []
-    monkeypatch.setattr(quantiles, "private_extreme", lambda order, top, epsilon, records, *, largest: asked.append((order, top, epsilon, records, largest)) or 4)
-    monkeypatch.setattr(quantiles, "private_quantiles", lambda order, top, wanted, epsilon, records: asked.append((order, top, epsilon, records, wanted)) or [4, 5])
+    monkeypatch.setattr(
+        quantiles,
+        "private_extreme",
+        lambda order, top, epsilon, records, *, largest: asked.append((order, top, epsilon, records, largest)) or 4,
+    )
+    monkeypatch.setattr(
+        quantiles,
+        "private_quantiles",
+        lambda order, top, wanted, epsilon, records: asked.append((order, top, epsilon, records, wanted)) or [4, 5],
+    )
     wanted = () if extreme else (Fraction(1, 4), Fraction(1, 2))
     choice = OrderChoice("x", None, wanted, extreme)
     found = chosen(choice, Exponential(Fraction(1, 3), 7), 9, lambda group: f"order {group}", groups, public=True)

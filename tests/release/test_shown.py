@@ -39,7 +39,10 @@ class Drawn:
         return np.array(self.noise)
 
 
-@pytest.mark.parametrize(("noise", "shown", "counts"), [([0] * 4, [2, 3, 4], [6, 7, 60]), ([1, 0, -2, -60], [1, 2], [6, 6]), ([0, 0, 0, -54], [2, 3, 4], [6, 7, 6])])
+@pytest.mark.parametrize(
+    ("noise", "shown", "counts"),
+    [([0] * 4, [2, 3, 4], [6, 7, 60]), ([1, 0, -2, -60], [1, 2], [6, 6]), ([0, 0, 0, -54], [2, 3, 4], [6, 7, 6])],
+)
 def test_the_threshold_is_reached(noise, shown, counts, monkeypatch):
     """A key shows if its number of units plus noise is at least the threshold, and what is told is that noisy number; one that no row has draws nothing."""
     monkeypatch.setattr(path, "sampler_of", lambda law: Drawn(noise))
