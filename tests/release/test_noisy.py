@@ -24,7 +24,8 @@ def test_every_total_has_a_draw_of_its_own(noise, groups):
     """
     exact = [0, 0, 0] if groups is None else [np.zeros(groups, dtype=np.int64)] * 3
     found = [int(value) for cell in noisy(exact, noise, groups) for value in np.atleast_1d(np.array(cell, dtype=object))]
-    assert len(found) == 3 * (groups or 1)
+    number = 1 if groups is None else groups
+    assert len(found) == 3 * number
     assert 0 not in found
     assert len(set(found)) == len(found)
     assert {value > 0 for value in found} == {True, False} or len(found) < 21
@@ -66,4 +67,5 @@ def test_a_choice_has_the_noise_of_its_plan(extreme, groups, monkeypatch):
     found = chosen(choice, Exponential(Fraction(1, 3), 7), 9, lambda group: f"order {group}", groups, public=True)
     orders = [f"order {group}" for group in ([None] if groups is None else range(groups))]
     assert asked == [(order, 9, Fraction(1, 3), 7, wanted if extreme is None else extreme == "max") for order in orders]
-    assert [np.atleast_1d(one).tolist() for one in found] == [[point] * (groups or 1) for point in ([4] if extreme else [4, 5])]
+    number = 1 if groups is None else groups
+    assert [np.atleast_1d(one).tolist() for one in found] == [[point] * number for point in ([4] if extreme else [4, 5])]
